@@ -101,9 +101,8 @@ extension Health {
 extension Obstacle {
     /// The text of a finding: the cause alone, if the finding's subject makes the rest clear.
     fileprivate var findingText: String {
-        let isSubjectEnough = ["worker", "silence", "database", "bot", "human", "time zone"]
-            .contains(
-                code.subject)
+        let clearSubjects = ["worker", "silence", "database", "bot", "human", "time zone"]
+        let isSubjectEnough = clearSubjects.contains(code.subject)
         return isSubjectEnough ? cause : sentence.dropping(remedy?.text)
     }
 }

@@ -146,7 +146,7 @@ extension PeopleList {
                 replies: replies[id] ?? 0,
                 stance: hasStance ? person?.stance.rawValue : nil,
                 reason: hasStance ? person?.reason : nil,
-                onDenied: standing.stance(of: id) == .deny ? server?.reference : nil,
+                onDenied: standing.effectiveStance(of: id) == .deny ? server?.reference : nil,
                 lastContact: person?.lastContact,
                 isForgotten: person?.isForgotten ?? false,
                 sameAs: otherAccounts.map(\.id.reference),
@@ -225,16 +225,16 @@ private struct PeopleStanding {
         stances = try await mirror.people.stances(of: affectedIDs)
     }
 
-    func stance(of id: AccountID) -> People.Stance { stances[id] ?? .none }
+    func effectiveStance(of id: AccountID) -> People.Stance { stances[id] ?? .none }
 
     func includes(_ id: AccountID, _ stance: PeopleList.Search.Stance) -> Bool {
         switch stance {
         case .all: true
-        case .allowed: stance(of: id) == .allow
-        case .denied: stance(of: id) == .deny
+        case .allowed: effectiveStance(of: id) == .allow
+        case .denied: effectiveStance(of: id) == .deny
         case .none:
             records[id].map { $0.stance == People.Stance.none } ?? true
-                && stance(of: id) == People.Stance.none
+                && effectiveStance(of: id) == People.Stance.none
         case .forgotten: false
         }
     }

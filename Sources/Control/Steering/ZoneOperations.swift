@@ -137,10 +137,8 @@ package struct RemoveZone: PersonOperation {
     private func day(at desk: Desk) async throws -> LocalDay {
         if let day = LocalDay(time) { return day }
         let zone = try TimeZone(typed: time)
-        let spansInZone = try await desk.mirror.archive.zones(home: try await desk.zone()).spans
-            .filter {
-                $0.zone == zone
-            }
+        let history = try await desk.mirror.archive.zones(home: try await desk.zone())
+        let spansInZone = history.spans.filter { $0.zone == zone }
         guard let span = spansInZone.first else {
             throw ChangeRefusal(
                 .unknown,
