@@ -30,7 +30,7 @@ package struct BulkInsert: Sendable {
         self.init(table, columns, rows.count, onConflict, hasAllRows: true) { rows[$0] }
     }
 
-    /// A batch whose rows are made while the database processes the previous ones.
+    /// Creates a batch whose rows are made while the database processes the previous rows.
     ///
     /// If a row is invalid, rows before it may be inserted already: then the transaction must not
     /// continue.

@@ -19,7 +19,7 @@ package protocol StorageConnection: AnyObject {
     @discardableResult
     func execute(_ sql: SQL) throws -> Int
 
-    /// Inserts many rows and returns the number of inserted or updated ones.
+    /// Inserts many rows and returns the number of inserted or updated rows.
     @discardableResult
     func insert(_ batch: BulkInsert) throws -> Int
 

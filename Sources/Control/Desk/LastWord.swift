@@ -73,11 +73,11 @@ extension HumanMirror {
     /// Waits for the requests in flight to some accounts and those linked to them.
     ///
     /// - Throws: The store's error; `CancellationError`.
-    package func leaving(for accounts: [AccountID]) async throws -> [LeftAction] {
-        var all: Set<AccountID> = []
-        for account in accounts { all.formUnion(try await people.linked(to: account)) }
-        return try await LastWord(mirror: self).wait { [all] in
-            $0.target.map { all.contains($0.author) } ?? false
+    package func waitForRequests(to accounts: [AccountID]) async throws -> [LeftAction] {
+        var linkedAccounts: Set<AccountID> = []
+        for account in accounts { linkedAccounts.formUnion(try await people.linked(to: account)) }
+        return try await LastWord(mirror: self).wait { [linkedAccounts] action in
+            action.target.map { linkedAccounts.contains($0.author) } ?? false
         }
         .map(LeftAction.init)
     }

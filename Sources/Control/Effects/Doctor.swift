@@ -180,7 +180,7 @@ package struct Doctor: Sendable {
             ]
         }
         let source = configured.origin == .login ? "mirror-bot login" : "the settings"
-        let found = Finding.ok(
+        let loginFinding = Finding.ok(
             role.rawValue,
             "@\(account.handle) on \(network.name.displayName), with credentials from \(source)")
         let scopes = await examined("scopes") { try await self.scopes(configured) }
@@ -190,7 +190,7 @@ package struct Doctor: Sendable {
             serverFindings += habits(probes ? try await current(configured) : network)
             serverFindings += await examined("rules") { try await rules(of: network, account.id) }
         }
-        return [found] + scopes + clock(network) + serverFindings
+        return [loginFinding] + scopes + clock(network) + serverFindings
             + (role == .bot ? profile(account, of: record, on: network) : [])
             + (await links(role, account, record, network))
     }

@@ -116,7 +116,7 @@ private actor ProbeAttempt {
     // MARK: Trying out
 
     func tryOut() async throws {
-        // A network without unlisted posts has only public ones.
+        // On a network without unlisted posts, the post is public.
         var draft = draft(text, "post")
         let visibilities = network.capabilities.visibilities
         if !visibilities.contains(.unlisted) { draft.visibility = .public }
@@ -127,7 +127,7 @@ private actor ProbeAttempt {
         try await holdEffect()
         let seen = try await server.read(post)
         result.kept[.publishes] = seen?.text == text
-        // Without restricted visibilities, all open ones are equivalent.
+        // Without restricted visibilities, all open visibilities are equivalent.
         result.kept[.visibility] =
             visibilities.contains(.private)
             ? seen?.visibility == draft.visibility : seen?.visibility.isOpen == true
@@ -140,8 +140,8 @@ private actor ProbeAttempt {
         try await delete(post)
     }
 
-    /// Answers the first post visibly for its author only; if the server supports no such
-    /// visibility, with that of the first post.
+    /// Answers the first post with a reply that only its author sees; if the server does not
+    /// support that, with the visibility of the first post.
     private func answer(_ post: String) async throws {
         var draft = draft("@\(account.handle) \(text) This answers it.", "answer", replyTo: post)
         var isDirect = network.capabilities.visibilities.contains(.direct)

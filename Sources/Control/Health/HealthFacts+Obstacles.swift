@@ -65,47 +65,47 @@ extension HealthFacts {
     private var hasBot: Bool { accounts[.bot].map { $0.problem == nil } ?? true }
 
     private var moveAndPauseObstacles: [Obstacle] {
-        var found: [Obstacle] = []
+        var obstacles: [Obstacle] = []
         if let move, let problem = move.problem {
             let code: Obstacle.Code = move.state == .arriving ? .arriving : .moved
-            found.append(make(code, .stops, since: move.since, "the mirror \(local(problem))"))
+            obstacles.append(make(code, .stops, since: move.since, "the mirror \(local(problem))"))
         }
         if let pause {
             let reason = pause.reason.map { ": \($0)" } ?? ""
             let cause =
                 "the mirror pauses since \(pause.beginning(in: zone)) \(pause.ending(in: zone))\(reason)"
             if pause.code == .firstPostHidden {
-                found.append(
+                obstacles.append(
                     make(
                         .firstPostHidden, .stops, since: pause.since, cause,
                         brief: "the bot's first post cannot be seen without a login",
                         .run("mirror-bot resume", "run mirror-bot resume if that is intended")))
             } else {
-                found.append(
+                obstacles.append(
                     make(
                         .paused, .wanted, since: pause.since, cause, brief: "the mirror pauses",
                         Obstacle.Remedy(command: "mirror-bot resume"), by: .later))
             }
         }
-        return found
+        return obstacles
     }
 
     // MARK: The end
 
     private func retired(_ retirement: Retirement) -> Obstacle {
         let cause = "the mirror has retired at \(words(retirement.ended ?? retirement.date))"
-        var found = make(.retired, .wanted, since: retirement.ended, cause, by: .later)
+        var obstacle = make(.retired, .wanted, since: retirement.ended, cause, by: .later)
         let rolesWithLogin = AccountRole.allCases.filter {
             accounts[$0].map { $0.problem == nil } ?? false
         }
         if !rolesWithLogin.isEmpty {
             let roles = rolesWithLogin.map(\.rawValue).joined(separator: " and ")
-            found.remedy = .doing(
+            obstacle.remedy = .doing(
                 "the login of the \(roles) is still there: remove it from the settings, or log out")
         } else if let note = retirement.profileNote {
-            found.remedy = .doing("the bot's profile does not say so: \(note)")
+            obstacle.remedy = .doing("the bot's profile does not say so: \(note)")
         }
-        return found
+        return obstacle
     }
 
     /// The obstacles from a planned or begun retirement.
@@ -217,10 +217,10 @@ extension HealthFacts {
 
     private var botObstacles: [Obstacle] {
         guard !isElsewhere else { return [] }
-        var found: [Obstacle] = []
+        var obstacles: [Obstacle] = []
         let sends: [Obstacle.Work] = [.sending, .hearing, .favorites]
         if let account = accounts[.bot], let problem = account.problem {
-            found.append(
+            obstacles.append(
                 make(
                     account.isUnusable ? .botLoginUnusable : .noBotAccount, .stops, of: sends,
                     problem,
@@ -228,26 +228,26 @@ extension HealthFacts {
                     Obstacle.Remedy(
                         command: "mirror-bot login \(account.network.rawValue) --as bot")))
         } else if areAccountsSame {
-            found.append(
+            obstacles.append(
                 make(
                     .sameAccount, .stops,
                     "bot and human are logged in with the same account; the bot needs its own"))
         }
         if zone == nil {
             let proposal = proposedZone.map { "; the archive says \($0)" } ?? ""
-            found.append(
+            obstacles.append(
                 make(
                     .noTimeZone, .stops, "\(Setting.timeZone.name) is not set\(proposal)",
                     brief: "\(Setting.timeZone.name) is not set",
                     .set(Setting.timeZone.name)))
         }
         if hasBot {
-            if let refusal = refusals[.bot] { found.append(refused(.bot, refusal, sends)) }
+            if let refusal = refusals[.bot] { obstacles.append(refused(.bot, refusal, sends)) }
             if let wait = wait(of: .bot, .publish), let weight = weight(of: wait) {
-                found.append(sendingWaits(wait, weight))
+                obstacles.append(sendingWaits(wait, weight))
             }
         }
-        return found
+        return obstacles
     }
 
     // MARK: Waits
@@ -337,7 +337,7 @@ extension HealthFacts {
             fault.code == NetworkError.Code.accountDisabled.rawValue ? "account" : "credentials"
         let cause = "the network refuses the \(role.rawValue)'s \(what) since \(words(fault.since))"
         let network = accounts[role]?.network.rawValue ?? "NETWORK"
-        var found = make(
+        var obstacle = make(
             code, .stops, of: stops, since: fault.since, "\(cause): \(local(fault.error))",
             brief: cause,
             Obstacle.Remedy(
@@ -345,9 +345,9 @@ extension HealthFacts {
                 text: "mirror-bot login \(network) --as \(role.rawValue) logs in again"),
             by: .refused)
         if what == "account" {
-            found.remedy = .doing("log in with a browser to see what the server wants")
+            obstacle.remedy = .doing("log in with a browser to see what the server wants")
         }
-        return found
+        return obstacle
     }
 
     private var databaseObstacles: [Obstacle] {
@@ -514,7 +514,7 @@ extension HealthFacts {
     }
 
     private var budgetObstacles: [Obstacle] {
-        var found: [Obstacle] = []
+        var obstacles: [Obstacle] = []
         let paid = accounts.mapValues(\.network).filter { $0.value.descriptor.prices != nil }
         if let money, let network = paid.values.first,
             let setting = network.descriptor.prices?.budget
@@ -534,17 +534,18 @@ extension HealthFacts {
                 var stops: [Obstacle.Work] =
                     paid[.bot] != nil ? [.sending, .hearing, .favorites] : []
                 if paid[.human] != nil { stops.append(.learning) }
-                found.append(unpaid(.budgetSpent, stops, "\(network.displayName) is left alone"))
+                obstacles.append(
+                    unpaid(.budgetSpent, stops, "\(network.displayName) is left alone"))
             } else {
                 if money.lacksOwnPosts {
-                    found.append(
+                    obstacles.append(
                         unpaid(
                             .ownPostsUnpaid, [.learning],
                             "the human's posts on \(network.displayName) are not read")
                     )
                 }
                 if money.lacksMentions {
-                    found.append(
+                    obstacles.append(
                         unpaid(
                             .mentionsUnpaid, [.hearing],
                             "the bot's mentions on \(network.displayName) are not read")
@@ -552,7 +553,7 @@ extension HealthFacts {
                 }
             }
         }
-        return found
+        return obstacles
     }
 
     // MARK: Hearing
@@ -668,38 +669,39 @@ extension HealthFacts {
     }
 
     private var partObstacles: [Obstacle] {
-        var found: [Obstacle] = []
+        var obstacles: [Obstacle] = []
         let special = [WorkFault.start, WorkFault.publisher, FeedName.botMentions]
         for fault in lastingFaults
         where !special.contains(fault.part) && !unreadFeeds.contains(fault.part) {
             let stops = Self.work(of: fault.part)
             let weight: Obstacle.Weight = stops.isEmpty ? .hinders : .stops
-            found.append(failing(.partFails, weight, stops, "\(fault.part) fails each time", fault))
+            obstacles.append(
+                failing(.partFails, weight, stops, "\(fault.part) fails each time", fault))
         }
         for feed in feeds {
             if feed.unreadable > 0 {
-                found.append(
+                obstacles.append(
                     make(
                         .itemsUnreadable, .note, of: [],
                         "\(feed.unreadable) of \(feed.feed) could not be read and are skipped until an update of "
                             + "mirror-bot"))
             }
-            found += feed.unreached.prefix(Self.mostNamed).map { unreached($0, in: feed.feed) }
+            obstacles += feed.unreached.prefix(Self.mostNamed).map { unreached($0, in: feed.feed) }
         }
         if !unconfirmed.isEmpty {
             let names = unconfirmed.prefix(Self.mostNamed).joined(separator: ", ")
             let rest = unconfirmed.count > Self.mostNamed ? " and others" : ""
             let subject = unconfirmed.count == 1 ? "1 action" : "\(unconfirmed.count) actions"
-            found.append(
+            obstacles.append(
                 make(
                     .unconfirmed, .note, of: [],
                     "\(subject) of the last day may or may not have arrived, because the answers were lost: \(names)\(rest)"
                 ))
         }
-        found += setAside.map { make(.rowsSetAside, .note, of: [], $0) }
-        found += effects.prefix(Self.mostNamed).map(unfinished)
-        found += clock
-        return found
+        obstacles += setAside.map { make(.rowsSetAside, .note, of: [], $0) }
+        obstacles += effects.prefix(Self.mostNamed).map(unfinished)
+        obstacles += clock
+        return obstacles
     }
 
     /// The obstacle of a probe, or of a change of the profile, that is not over.
@@ -750,10 +752,10 @@ extension HealthFacts {
 
     private var planObstacles: [Obstacle] {
         guard !isElsewhere else { return [] }
-        var found: [Obstacle] = []
-        if let zoneToCome { found.append(make(.zoneToCome, .note, of: [], zoneToCome)) }
+        var obstacles: [Obstacle] = []
+        if let zoneToCome { obstacles.append(make(.zoneToCome, .note, of: [], zoneToCome)) }
         if let adoptedZone {
-            found.append(
+            obstacles.append(
                 make(
                     .zoneAdopted, .note, of: [], adoptedZone,
                     .set(
@@ -761,32 +763,32 @@ extension HealthFacts {
                         "set \(Setting.timeZone.name) if the human lives in another")))
         }
         if let hold = deliberateLimits.uselessHold {
-            found.append(make(.holdUseless, .note, of: [], hold, brief: hold))
+            obstacles.append(make(.holdUseless, .note, of: [], hold, brief: hold))
         }
         if let setting = deliberateLimits.noAnswers {
-            found.append(make(.noAnswers, .wanted, of: [], "\(setting) is 0", .set(setting)))
+            obstacles.append(make(.noAnswers, .wanted, of: [], "\(setting) is 0", .set(setting)))
         }
-        guard knowsPast, hasPosts else { return found }
+        guard knowsPast, hasPosts else { return obstacles }
         if deliberateLimits.onlyAnswers {
-            found.append(
+            obstacles.append(
                 make(
                     .onlyAnswers, .wanted, of: [],
                     "\(Setting.maxPerDay.name) is 0, so the bot only answers and favorites"))
         } else if deliberateLimits.isAlwaysQuiet {
-            found.append(
+            obstacles.append(
                 make(
                     .alwaysQuiet, .wanted, of: [],
                     "\(Setting.quietHours.name) leave no minute of a day"))
         } else if isSilentDay {
-            found.append(
+            obstacles.append(
                 make(
                     .silentDay, .note, of: [],
                     "the plan drew a day of silence, as the human has them"))
         } else if let end = deliberateLimits.quietUntil {
-            found.append(
+            obstacles.append(
                 make(.quietHours, .note, of: [], "\(Setting.quietHours.name) last until \(end)"))
         }
-        return found
+        return obstacles
     }
 
     // MARK: Favorites
@@ -805,47 +807,47 @@ extension HealthFacts {
                     "\(Setting.favoritesPerDay.name) is 0")
             ]
         }
-        var found: [Obstacle] = []
+        var obstacles: [Obstacle] = []
         if hasBot, let account = accounts[.bot], let problem = account.homeProblem {
-            found.append(
+            obstacles.append(
                 make(
                     .homeUnread, account.isHomeLeftOut ? .wanted : .stops, of: [.favorites],
                     "the bot's home timeline is not read, for \(problem)"))
         }
         if favoritesToday >= deliberateLimits.favoritesPerDay {
-            found.append(
+            obstacles.append(
                 make(
                     .favoritesSpent, .note, of: [.favorites],
                     "\(favoritesToday) of \(Setting.favoritesPerDay.name) are given"))
         }
-        return found + classifierObstacles
+        return obstacles + classifierObstacles
     }
 
     /// If none of so many posts was worth a favorite, the threshold is too high.
     private static let enoughSeen = 1_000
 
     private var classifierObstacles: [Obstacle] {
-        var found: [Obstacle] = []
+        var obstacles: [Obstacle] = []
         switch classifierLack {
         case .dictionary(let problem):
-            found.append(
+            obstacles.append(
                 make(
                     .dictionaryMissing, .stops, of: [.favorites, .learning], problem,
                     brief: "the dictionary cannot be opened",
                     .set(Setting.dictionary.name, "\(Setting.dictionary.name) names it")
                 ))
         case .counts(let problem):
-            found.append(
+            obstacles.append(
                 make(
                     .countsUnavailable, .stops, of: [.favorites, .learning], problem,
                     brief: "the classifier's counts cannot be read", by: .unavailable))
         case nil: break
         }
         if !learned.isEnough {
-            found.append(learningObstacle)
+            obstacles.append(learningObstacle)
         } else if learned.seen >= Self.enoughSeen, !learned.hasDecided {
             let threshold = deliberateLimits.threshold.formatted(.number.grouping(.never))
-            found.append(
+            obstacles.append(
                 make(
                     .thresholdUnreached, .hinders, of: [.favorites],
                     "none of \(learned.seen) posts reached \(Setting.favoriteRateThreshold.name), which is \(threshold)",
@@ -853,7 +855,7 @@ extension HealthFacts {
                         Setting.favoriteRateThreshold.name,
                         "mirror-bot explain --text TEXT shows the rate of a post")))
         }
-        return found
+        return obstacles
     }
 
     /// The obstacle that too little was learned, with the steps that help; or that there is nothing
@@ -906,10 +908,10 @@ extension HealthFacts {
     // MARK: People
 
     private var reviewObstacles: [Obstacle] {
-        var found: [Obstacle] = []
+        var obstacles: [Obstacle] = []
         if suggestions > 0 {
             let subject = suggestions == 1 ? "1 action waits" : "\(suggestions) actions wait"
-            found.append(
+            obstacles.append(
                 make(
                     .review, .note, of: [], "\(subject) for a person",
                     brief: "\(subject) for your decision: mirror-bot suggestions",
@@ -918,7 +920,7 @@ extension HealthFacts {
         if proposedUndos > 0 {
             let subject =
                 proposedUndos == 1 ? "1 of the bot's posts" : "\(proposedUndos) of the bot's posts"
-            found.append(
+            obstacles.append(
                 make(
                     .undoProposed, .note, of: [],
                     "\(subject) outlived \(proposedUndos == 1 ? "its original" : "their originals")",
@@ -926,7 +928,7 @@ extension HealthFacts {
                         "\(proposedUndos) of the bot's posts outlived their originals: mirror-bot undo proposed",
                     .run("mirror-bot undo proposed", "see mirror-bot undo proposed")))
         }
-        return found
+        return obstacles
     }
 
     private var humanObstacles: [Obstacle] {

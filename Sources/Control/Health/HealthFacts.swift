@@ -47,8 +47,8 @@ package struct HealthFacts: Equatable, Sendable {
     package var faults: [WorkFault] = []
     /// False for a process that does not know yet what failed before it began.
     package var knowsFaults = true
-    /// Seconds by which this machine's clock is ahead of that of the bot's network; nil while that
-    /// is not known.
+    /// Seconds by which this machine's clock is ahead of the clock of the bot's network; nil while
+    /// that is unknown.
     package var clockLead: TimeInterval?
     package var feeds: [FeedHealth] = []
 

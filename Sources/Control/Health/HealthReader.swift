@@ -323,11 +323,11 @@ struct HealthReader {
     /// The names of the mirrors with a text that may be posted, with a statement for each kind of
     /// filter.
     private func mirrorsWithText(_ opened: [Opened]) async throws -> Set<String> {
-        var found: Set<String> = []
+        var names: Set<String> = []
         for (filter, group) in Dictionary(grouping: opened, by: { $0.mirror.textFilter() }) {
-            found.formUnion(try await Archive.havingText(group.map(\.name), filter, in: storage))
+            names.formUnion(try await Archive.havingText(group.map(\.name), filter, in: storage))
         }
-        return found
+        return names
     }
 
     /// Reads the rows from which the checklists are made, except posts, of the mirrors that have
@@ -379,7 +379,7 @@ struct HealthReader {
         guard !opened.isEmpty else { return [:] }
         // Many mirrors share a zone.
         var midnights: [TimeZone: Date] = [:]
-        let asked = opened.map { mirror -> SQL in
+        let mirrorsAndMidnights = opened.map { mirror -> SQL in
             let zone = mirror.zone ?? .gmt
             let today =
                 midnights[zone] ?? LocalDayMinutes(LocalTime(now, in: zone).day, in: zone).start
@@ -410,7 +410,7 @@ struct HealthReader {
                     WHERE mirror = asked.column1 AND \(OutboxStore.comes(after: now))) AS next_ms,
                 \(EffectTable.number(of: "asked.column1")) AS effects,
                 \(ServerRuleTable.news(of: "asked.column1")) AS changed_rules
-            FROM (VALUES \(SQL(joined: asked))) AS asked
+            FROM (VALUES \(SQL(joined: mirrorsAndMidnights))) AS asked
             """)
         return try rows.reduce(into: [:]) { all, row in
             var numbers = HealthNumbers()

@@ -61,7 +61,7 @@ package struct Obstacle: Codable, Equatable, Sendable {
     /// The condition without texts of a server or another person, for messages that leave this
     /// machine.
     package var brief: String
-    /// Nil where nobody has to do anything, or ``cause`` says what to do.
+    /// The remedy; nil if no person has to act, or if ``cause`` says what to do.
     package var remedy: Remedy?
     /// The party that can end it; decides on exit codes.
     package var mender: Finding.Cause

@@ -179,7 +179,7 @@ extension HumanMirror {
         try await setupSteps().first { !$0.isDone }
     }
 
-    /// Replaces a command's error by that of the checklist's first open step.
+    /// Replaces a command's error by the error of the checklist's first open step.
     ///
     /// All commands and `status` then ask for the same step, whatever a command finds missing
     /// first.

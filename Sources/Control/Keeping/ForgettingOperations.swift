@@ -145,7 +145,7 @@ package struct ForgetPerson: PersonOperation {
         // From here on nothing is prepared for these accounts; requests in flight end before the
         // data is deleted.
         let accounts = try await mirror.beginForgetting(id, seen: seen, now: now)
-        let left = try await mirror.leaving(for: accounts)
+        let left = try await mirror.waitForRequests(to: accounts)
         return PersonForgetting(forgotten: try await mirror.forget(id, now: now), left: left)
     }
 

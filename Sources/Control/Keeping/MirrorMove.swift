@@ -266,8 +266,8 @@ package struct MirrorMove: Sendable {
         let mirror = mirror
         let place = target.name
         let now = clock.now.milliseconds
-        // Waits for all current writers, and makes new ones wait until the mark is visible. SQLite
-        // has only one writer anyway.
+        // Waits for all current writers, and makes new writers wait until the mark is visible.
+        // SQLite has only one writer anyway.
         let tables = shapes.map(\.name).sorted().joined(separator: ", ")
         let locks = source.storage.kind == .postgres
         return try await source.storage.run(.exclusive) { connection in
@@ -323,7 +323,7 @@ package struct MirrorMove: Sendable {
         let sourceRows = MirrorRows(of: mirror, shape, in: source.storage)
         let targetRows = MirrorRows(of: mirror, shape, in: target.storage)
         var changed = 0
-        // Rows are removed first, because they might conflict with new ones.
+        // Rows are removed first, because they might conflict with new rows.
         var lastKey: MirrorRows.Key?
         while let page = try await targetRows.page(after: lastKey) {
             lastKey = page.keys.last

@@ -63,8 +63,9 @@ package struct RestoreReport: Codable, Equatable, Sendable {
 /// transaction, after a copy of it was made; see `MirrorRestore`. If there is none, or an
 /// unreadable one, the backup takes its place.
 package struct Restoration: Sendable {
-    /// The present database, before anything is changed.
-    private enum Place {
+    /// The state of the present database, before anything is changed.
+    private enum PresentDatabase {
+        /// There is no database.
         case free
         case readable
         /// Damaged, or of a newer program.
@@ -116,7 +117,7 @@ package struct Restoration: Sendable {
         defer { DatabaseCopy.remove(draft) }
         let mirrors = preparedNames
         let formerCopy = formerCopyPath(at: now)
-        switch try await place() {
+        switch try await presentDatabase() {
         case .readable:
             let receipts = try await Storage.open(path, beside: draft).closing { engine in
                 try await TablesUpdate.migrate(engine)
@@ -158,7 +159,7 @@ package struct Restoration: Sendable {
 
     /// - Throws: `ConfigurationError` for a database that only an earlier program can bring up to
     ///   date, so that it is neither merged nor replaced.
-    private func place() async throws -> Place {
+    private func presentDatabase() async throws -> PresentDatabase {
         guard FileManager.default.fileExists(atPath: path) else { return .free }
         do {
             try await Storage.open(.sqlite(path: path)).closing { engine in

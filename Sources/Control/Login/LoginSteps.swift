@@ -25,8 +25,8 @@ package struct LoginSteps: Sendable {
     ///   - role: The role of the account.
     ///   - network: The network of the account.
     ///   - mirror: The mirror that makes the requests.
-    ///   - apiBaseURL: The address for requests instead of the network's own; nil for that of the
-    ///     settings.
+    ///   - apiBaseURL: The address for requests instead of the network's own; nil for the address
+    ///     in the settings.
     ///   - hasToken: Whether the person has a token that was made in the settings of the account.
     package init(
         for role: AccountRole, on network: NetworkName, of mirror: HumanMirror,

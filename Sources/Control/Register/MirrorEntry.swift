@@ -33,7 +33,7 @@ package struct MirrorEntry: Sendable {
 
     // MARK: Reading
 
-    /// Parses a line; the values of settings are checked later, together with the stored ones.
+    /// Parses a line; the values of settings are checked later, together with the stored values.
     ///
     /// - Throws: ``EntryProblem`` without a line number.
     init(line: Data) throws(EntryProblem) {
@@ -101,28 +101,28 @@ package struct MirrorEntry: Sendable {
         var address: String?
         var expires: Date?
         for (key, value) in fields.sorted(by: { $0.key < $1.key }) where key != "network" {
-            let place = path + shown(key)
+            let fieldPath = path + shown(key)
             if key == Self.expires {
                 guard case .number(let text) = value, let milliseconds = Int64(text) else {
-                    throw EntryProblem(place, "is no number of milliseconds since 1970")
+                    throw EntryProblem(fieldPath, "is no number of milliseconds since 1970")
                 }
                 expires = Date(milliseconds: milliseconds)
                 continue
             }
-            let text = try value.text(place)
+            let text = try value.text(fieldPath)
             if key == Self.address {
-                address = try form(place, "an address such as https://host") {
-                    try ServerURL.normalized(text, setting: place)
+                address = try form(fieldPath, "an address such as https://host") {
+                    try ServerURL.normalized(text, setting: fieldPath)
                 }
                 continue
             }
             guard let field = networkFields.first(where: { $0.key == key }) else {
                 let names = networkFields.map(\.key).joined(separator: ", ")
                 throw EntryProblem(
-                    place, "is no credential of \(network.displayName); expected \(names)")
+                    fieldPath, "is no credential of \(network.displayName); expected \(names)")
             }
-            let value = try form(place, field.isSecret ? "a text" : field.looks) {
-                try field.canonicalize(text, place)
+            let value = try form(fieldPath, field.isSecret ? "a text" : field.looks) {
+                try field.canonicalize(text, fieldPath)
             }
             values[field] = Secret(value)
         }

@@ -53,9 +53,10 @@ extension HumanMirror {
             since: midnight, deletedSince: deletions.map { now - $0.period } ?? now,
             withdrawnSince: withdrawals.map { now - $0.period } ?? now)
         var person: ReportedPerson?
-        if let most = used.mostAnswered, !most.isForgotten {
+        if let mostAnswered = used.mostAnswered, !mostAnswered.isForgotten {
             person = ReportedPerson(
-                account: most.reference, name: try await names(of: [most])[most] ?? most.value)
+                account: mostAnswered.reference,
+                name: try await names(of: [mostAnswered])[mostAnswered] ?? mostAnswered.value)
         }
         func daily(_ what: LimitState.What, _ used: Int, _ limit: Int, _ setting: String)
             -> LimitState

@@ -146,12 +146,12 @@ package struct MonthForecast: Equatable, Sendable {
         if let home = left.begun(.home) {
             pay("posts to compare them with", .past(.home), atMost: price(home, .home))
         }
-        // The newest favorites are read on each day with new ones.
+        // On each day with new favorites, the newest favorites are read.
         pay("new favorites", .past(.favorites), atMost: price(newFavoritesRead, .favorites) * days)
         return lines
     }
 
-    /// The number of favorites in one reading of new ones.
+    /// The number of favorites that one reading of new favorites requests.
     private static let newFavoritesRead = 10
 
     private static func count(_ rate: Double) -> Int { Int((rate * Double(days)).rounded()) }

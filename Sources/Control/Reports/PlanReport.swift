@@ -103,7 +103,7 @@ package struct PlanReporter: Sendable {
     /// - Parameters:
     ///   - mirror: The mirror's data.
     ///   - zone: The human's time zone.
-    ///   - limits: The limits of the bot's server; nil for the usual ones of its network.
+    ///   - limits: The limits of the bot's server; nil for the usual limits of its network.
     package init(mirror: HumanMirror, zone: TimeZone, limits: PublishingLimits? = nil) {
         self.mirror = mirror
         self.zone = zone

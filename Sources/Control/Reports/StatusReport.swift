@@ -183,8 +183,8 @@ package struct StatusReport: Codable, Sendable {
     package struct TextState: Codable, Equatable, Sendable {
         /// The number of texts that are used at any time.
         package var fit: Int
-        /// The number of plain ones of these, which are preferred; nil in reports of earlier
-        /// versions, and if none are preferred.
+        /// The number of plain texts among these, which are preferred; nil in reports of earlier
+        /// versions, and if plain texts are not preferred.
         package var plain: Int?
         /// The number of texts that are used only on some days or at some hours.
         package var sometimes: Int

@@ -184,8 +184,8 @@ extension HumanMirror {
         return stock
     }
 
-    /// The number of posts a day in the bot's last plans; without a plan, that of the human's last
-    /// days.
+    /// The number of posts a day in the bot's last plans; without a plan, the number in the human's
+    /// last days.
     private func postsPerDay(_ today: LocalDay, now: Date) async throws -> Double {
         let counts = try await outbox(lease: nil).slotCounts(
             of: today.advanced(by: -Self.ratedDays)..<today)

@@ -75,7 +75,7 @@ package struct DenyPeople: PersonOperation {
             .deny, for: person, reason: wish?.rawValue ?? People.byOperator, seen: seen,
             at: desk.now)
         let unlearned = try await mirror.forgetLearning(of: person, now: desk.now)
-        let underWay = try await mirror.leaving(for: [person])
+        let underWay = try await mirror.waitForRequests(to: [person])
         return try await PersonChange(
             of: person, by: mirror, isKnown: isKnown, unlearned: unlearned, left: underWay,
             wayBack: .allowing(person.reference))

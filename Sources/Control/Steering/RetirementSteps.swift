@@ -110,9 +110,9 @@ package struct RetirementSteps: Sendable {
     ///
     /// - Throws: `OutboxError` if the lease is lost; the store's error.
     package func askUndos(_ retirement: Retirement) async throws {
-        let all = try await Undoing(mirror: mirror).actions(
+        let actions = try await Undoing(mirror: mirror).actions(
             .everything, kinds: ActionKind.allCases, now: now)
-        let ids = all.map(\.id).filter { $0 != retirement.post }
+        let ids = actions.map(\.id).filter { $0 != retirement.post }
         _ = try await store.askUndos(ids, reason: .retired, now: now)
         try await mirror.table.noteRetiredWishes(now: now)
     }

@@ -36,12 +36,14 @@ package struct NeverSend: PersonOperation {
             changed += try await replacement.replaceText(
                 of: waiting, reason: .outbox(.never), now: now)
         }
-        let left = try await LastWord(mirror: mirror).wait { $0.text.map(TextRules.textKey) == key }
+        let inFlight = try await LastWord(mirror: mirror).wait {
+            $0.text.map(TextRules.textKey) == key
+        }
         let id = post.id.value
         return NeverChange(
             post: id, text: post.text, isNew: isNew,
             slots: changed.map { ChangedSlot($0, in: zone) },
-            left: left.map(LeftAction.init),
+            left: inFlight.map(LeftAction.init),
             wayBack: isNew ? WayBack(SendAgain(post: id), "never", "--undo", id) : nil)
     }
 
@@ -95,7 +97,7 @@ package struct NeverChange: PersonOutcome {
 }
 
 extension HumanMirror {
-    /// The key that identifies a post's text among those that are never to be sent.
+    /// The key that identifies a post's text among the excluded texts.
     fileprivate func neverKey(of post: Post) -> String {
         TextRules(configuration, limits: .usual(of: configuration.botNetwork)).neverKey(of: post)
     }

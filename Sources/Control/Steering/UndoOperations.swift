@@ -4,7 +4,7 @@ package import Mirroring
 package import Outbox
 package import Posts
 
-/// Requests to undo actions; waiting ones are cancelled.
+/// Requests to undo actions; waiting actions are cancelled.
 ///
 /// A worker, or the caller, then deletes at the network.
 package struct AskUndo: PersonOperation {
@@ -32,8 +32,8 @@ package struct AskUndo: PersonOperation {
         try await desk.mirror.table.raiseVersion()
         // The outcome of requests in flight is known soon.
         if answers.values.contains(.remembered) {
-            let asked = Set(ids)
-            _ = try await LastWord(mirror: desk.mirror).wait { asked.contains($0.id) }
+            let requestedIDs = Set(ids)
+            _ = try await LastWord(mirror: desk.mirror).wait { requestedIDs.contains($0.id) }
         }
         return UndoWishes(answers: answers)
     }
@@ -100,7 +100,7 @@ package struct UndoWishes: PersonOutcome {
 /// Keeps the proposed copies of posts that the human deleted or edited.
 package struct KeepProposed: PersonOperation {
     package static let name = "undo-keep"
-    /// Complete ids of actions; nil for all proposed ones.
+    /// Complete ids of actions; nil for all proposed copies.
     package var ids: [String]?
 
     package init(ids: [String]? = nil) { self.ids = ids }

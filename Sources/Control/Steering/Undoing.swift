@@ -37,7 +37,7 @@ package struct Undoing: Sendable {
     ///   - scope: The selection.
     ///   - kinds: Only these kinds; not applied to named actions.
     ///   - now: Determines the day of a slot that is named without one.
-    /// - Returns: The actions; named ones even if they cannot be undone.
+    /// - Returns: The actions; named actions even if they cannot be undone.
     /// - Throws: ``ActionNameError``; the store's error.
     package func actions(_ scope: Scope, kinds: [ActionKind], now: Date) async throws -> [Action] {
         switch scope {

@@ -16,7 +16,7 @@ package struct NoticeButton: Equatable, Sendable {
 
     package let label: String
     package let press: Press
-    /// The path on the web page; that of a button that acts is a secret.
+    /// The path on the web page; the path of a button that acts is a secret.
     package let path: String
 }
 

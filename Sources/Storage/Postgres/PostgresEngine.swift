@@ -72,8 +72,8 @@ final class PostgresEngine: StorageEngine {
         }
     }
 
-    /// Opens a transaction in which temporary tables with the rows of one mirror shadow the real
-    /// ones.
+    /// Opens a transaction in which temporary tables with the rows of one mirror hide the real
+    /// tables.
     ///
     /// It is never committed. Unlike changes of the real tables, these hold no lock that would
     /// block a working mirror.
