@@ -104,7 +104,7 @@ import Testing
             try await mirror.table.requireHere()
             let pause = try await mirror.table.pause(
                 until: clock.now + 60, reason: "rest", now: clock.now)
-            try await expect(LastWord(mirror: mirror).wait(), equals: [])
+            try await expect(InFlightWait(mirror: mirror).wait(), equals: [])
             try await expect(mirror.table.requireHere().pause, equals: pause)
         }
         #expect(numbers.all <= 10, "\(numbers)")

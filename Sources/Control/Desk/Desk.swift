@@ -8,7 +8,7 @@ import Posts
 ///
 /// An operation checks in its own transaction that the item is still as the person saw it. An
 /// operation that forbids requests returns only when no such request can be sent any more; see
-/// ``LastWord``.
+/// ``InFlightWait``.
 package struct Desk: Sendable {
     package let mirror: HumanMirror
     /// The time zone of the days and times in operations; nil while unknown.

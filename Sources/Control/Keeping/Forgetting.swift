@@ -171,7 +171,7 @@ package struct Forgetting: Sendable {
             now: now)
         return Outcome(
             isNew: isNew, removed: removed, changed: changed,
-            left: try await LastWord(mirror: mirror).wait { $0.kind != .favorite })
+            left: try await InFlightWait(mirror: mirror).wait { $0.kind != .favorite })
     }
 
     // MARK: Taking back

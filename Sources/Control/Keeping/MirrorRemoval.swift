@@ -45,7 +45,7 @@ package struct RemoveMirror: PersonOperation {
             var removal = MirrorRemoval(mirror: mirror.name)
             removal.wasInterrupted = try await begin(mirror, seen: seen, now: desk.now)
             // A request from before the pause may still be in flight.
-            _ = try await LastWord(mirror: mirror).wait()
+            _ = try await InFlightWait(mirror: mirror).wait()
             var isEmpty = false
             for _ in 0..<Self.rounds where !isEmpty {
                 isEmpty = true

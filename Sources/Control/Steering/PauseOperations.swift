@@ -40,7 +40,7 @@ package struct PauseMirror: PersonOperation {
         }
         let pause = try await desk.mirror.table.pause(
             until: end, reason: reason, seen: seen, now: now)
-        let underWay = try await LastWord(mirror: desk.mirror).wait()
+        let underWay = try await InFlightWait(mirror: desk.mirror).wait()
         return PauseChange(
             desk.mirror.name, pause, in: desk.displayZone, wasPaused: nil,
             left: underWay.map(LeftAction.init))

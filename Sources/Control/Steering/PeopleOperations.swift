@@ -98,7 +98,7 @@ package struct DenyPeople: PersonOperation {
         for person in peopleOnServer.subtracting(allowed) {
             denied.formUnion(try await people.linked(to: person))
         }
-        let underWay = try await LastWord(mirror: mirror).wait { [denied] action in
+        let underWay = try await InFlightWait(mirror: mirror).wait { [denied] action in
             guard let author = action.target?.author, !allowed.contains(author) else {
                 return false
             }

@@ -89,7 +89,7 @@ package struct SkipSlot: PersonOperation {
             return skipped
         }
         // A request that did not succeed can still be skipped.
-        let underWay = try await LastWord(mirror: desk.mirror).wait { $0.id == slot.id }
+        let underWay = try await InFlightWait(mirror: desk.mirror).wait { $0.id == slot.id }
         if !underWay.isEmpty, let skipped = try await desk.outbox.skip(slot.id, now: now, note) {
             return skipped
         }

@@ -30,7 +30,7 @@ package struct RetireMirror: PersonOperation {
         let mirror = desk.mirror
         try await mirror.table.retire(wish.retirement, seen: seen, now: desk.now)
         let underWay =
-            wish.retirement.isDue(at: desk.now) ? try await LastWord(mirror: mirror).wait() : []
+            wish.retirement.isDue(at: desk.now) ? try await InFlightWait(mirror: mirror).wait() : []
         return RetirementChange(
             mirror.name, wish.retirement, saying: wish.words, in: desk.displayZone, isNew: true,
             left: underWay.map(LeftAction.init))

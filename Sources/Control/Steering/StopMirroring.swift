@@ -19,7 +19,7 @@ package struct StopMirroring: PersonOperation {
             throw ChangeRefusal(.unusable, "\(account) is not the account that is mirrored")
         }
         try await table.stop(now: desk.now)
-        let underWay = try await LastWord(mirror: desk.mirror).wait()
+        let underWay = try await InFlightWait(mirror: desk.mirror).wait()
         return MirrorStop(
             mirror: desk.mirror.name, since: desk.now, left: underWay.map(LeftAction.init))
     }

@@ -36,7 +36,7 @@ package struct NeverSend: PersonOperation {
             changed += try await replacement.replaceText(
                 of: waiting, reason: .outbox(.never), now: now)
         }
-        let inFlight = try await LastWord(mirror: mirror).wait {
+        let inFlight = try await InFlightWait(mirror: mirror).wait {
             $0.text.map(TextRules.textKey) == key
         }
         let id = post.id.value

@@ -33,7 +33,7 @@ package struct AskUndo: PersonOperation {
         // The outcome of requests in flight is known soon.
         if answers.values.contains(.remembered) {
             let requestedIDs = Set(ids)
-            _ = try await LastWord(mirror: desk.mirror).wait { requestedIDs.contains($0.id) }
+            _ = try await InFlightWait(mirror: desk.mirror).wait { requestedIDs.contains($0.id) }
         }
         return UndoWishes(answers: answers)
     }

@@ -181,7 +181,7 @@ package struct MirrorTable: Sendable {
     }
 
     /// Pauses the mirror: once this returns, no further request is recorded as being sent;
-    /// `LastWord` waits for those in flight.
+    /// `InFlightWait` waits for those in flight.
     ///
     /// - Parameters:
     ///   - until: When the mirror resumes by itself; nil to wait for a person.

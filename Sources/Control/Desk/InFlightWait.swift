@@ -8,7 +8,7 @@ package import Posts
 ///
 /// A request whose departure is not recorded when the person's change is stored is not sent any
 /// more. A recorded one is waited for, at most until its deadline.
-package struct LastWord: Sendable {
+package struct InFlightWait: Sendable {
     /// The interval of queries while a request is in flight.
     private static let interval: Duration = .milliseconds(100)
 
@@ -76,7 +76,7 @@ extension HumanMirror {
     package func waitForRequests(to accounts: [AccountID]) async throws -> [LeftAction] {
         var linkedAccounts: Set<AccountID> = []
         for account in accounts { linkedAccounts.formUnion(try await people.linked(to: account)) }
-        return try await LastWord(mirror: self).wait { [linkedAccounts] action in
+        return try await InFlightWait(mirror: self).wait { [linkedAccounts] action in
             action.target.map { linkedAccounts.contains($0.author) } ?? false
         }
         .map(LeftAction.init)

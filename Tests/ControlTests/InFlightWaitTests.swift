@@ -14,7 +14,7 @@ import Testing
 @testable import Mirroring
 
 /// Once a person's command has returned, nothing leaves that it forbids.
-@Suite(.mirrors, .timeLimit(.minutes(30))) struct LastWordTests {
+@Suite(.mirrors, .timeLimit(.minutes(30))) struct InFlightWaitTests {
     private static let friend = AccountID(network: .mastodon, value: "friend")
 
     /// What a person may say while something is about to leave.
@@ -188,11 +188,11 @@ import Testing
             go.add(true)
             _ = try await delivery.value
         }
-        let actions = try await LastWord(mirror: mirror, clock: clock).wait()
+        let actions = try await InFlightWait(mirror: mirror, clock: clock).wait()
         #expect(actions.map(\.kind) == [.post])
         #expect(actions.map(\.state) == [.done])
         #expect(clock.sleeps.values.count >= 1)
-        try await expect(LastWord(mirror: mirror).wait().count, equals: 0)
+        try await expect(InFlightWait(mirror: mirror).wait().count, equals: 0)
     }
 
     /// Records the first due post as leaving, and makes no request.
@@ -249,13 +249,13 @@ import Testing
         let (paper, parts) = try await paper()
         try await recordDeparture(of: parts, at: paper.clock.now)
         let clock = PollingClock {}
-        let actions = try await LastWord(mirror: paper.mirror, clock: clock).wait()
+        let actions = try await InFlightWait(mirror: paper.mirror, clock: clock).wait()
         #expect(actions.map(\.state) == [.sending])
         #expect(clock.slept == .seconds(30))
         // Long afterwards nobody waits at all.
         try await paper.wait(3_600)
         let later = PollingClock {}
-        try await expect(LastWord(mirror: paper.mirror, clock: later).wait().count, equals: 0)
+        try await expect(InFlightWait(mirror: paper.mirror, clock: later).wait().count, equals: 0)
         #expect(later.slept == .zero)
     }
 
@@ -263,7 +263,7 @@ import Testing
         let (paper, parts) = try await paper()
         try await recordDeparture(of: parts, at: paper.clock.now)
         let clock = PollingClock {}
-        let waited = try await LastWord(mirror: paper.mirror, clock: clock).wait {
+        let waited = try await InFlightWait(mirror: paper.mirror, clock: clock).wait {
             $0.target?.author == Self.friend
         }
         #expect(waited.isEmpty)
@@ -306,7 +306,7 @@ import Testing
         #expect(
             paper.bot.with { $0.edited.map(\.draft.text) } == ["a better thought about the harbour"]
         )
-        try await expect(LastWord(mirror: mirror).wait().count, equals: 0)
+        try await expect(InFlightWait(mirror: mirror).wait().count, equals: 0)
     }
 }
 
