@@ -4,11 +4,11 @@ import Synchronization
 /// requests.
 ///
 /// A connection is opened when no idle one is left, and closed after it was idle for
-/// ``PostgresConfiguration/idleTimeout``. Neither units that may change something nor units that
-/// only read ever hold all connections, so that long units of one kind do not block the other.
+/// ``PostgresConfiguration/idleTimeout``. Units that may change data never hold all connections,
+/// and neither do units that only read, so that long units of one kind do not block the other kind.
 ///
 /// A unit cannot wait for another one of its own pool, because its body is synchronous. So there is
-/// no deadlock: every waiting unit gets a connection when those that run have ended.
+/// no deadlock: every waiting unit gets a connection when the running units have ended.
 package final class PostgresPool: Sendable {
     /// The default limit of a pool's connections.
     package static let defaultSize = 8

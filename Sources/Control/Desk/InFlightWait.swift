@@ -52,7 +52,7 @@ package struct InFlightWait: Sendable {
     }
 }
 
-/// An action whose request was under way when a person forbade it, and how it ended.
+/// An action whose request was in flight when a person forbade it, with its state afterwards.
 package struct LeftAction: Codable, Equatable, Sendable {
     package let id: String
     package let kind: ActionKind
@@ -70,7 +70,7 @@ package struct LeftAction: Codable, Equatable, Sendable {
 }
 
 extension HumanMirror {
-    /// Waits for the requests in flight to some accounts and those linked to them.
+    /// Waits for the requests in flight to some accounts and to the accounts linked to them.
     ///
     /// - Throws: The store's error; `CancellationError`.
     package func waitForRequests(to accounts: [AccountID]) async throws -> [LeftAction] {

@@ -18,7 +18,7 @@ package struct Health: Codable, Equatable, Sendable {
             case hindered
             /// The mirror has not worked yet, and a setup step is left.
             case unset
-            /// Nothing is sent, or nothing is heard, until the leading obstacle ends.
+            /// Nothing is sent, or no mention is read, until the leading obstacle ends.
             case failing
 
             /// Whether a mirror in this state does its work, or pauses as a person wants.
@@ -30,7 +30,7 @@ package struct Health: Codable, Equatable, Sendable {
         /// The obstacle that decides; nil for a healthy mirror.
         package var code: Obstacle.Code?
 
-        /// Whether programs that watch the mirror are told that it does its work.
+        /// Whether watchdogs get the answer that the mirror does its work.
         package var isWell: Bool { state.isWell }
     }
 

@@ -272,8 +272,8 @@ extension HealthFacts {
     /// The weight of a wait in which nothing is sent, by its length; `nil` if it is too short, or
     /// over.
     ///
-    /// Failures that hold no call back are reported only if they last, because a try may succeed at
-    /// any time.
+    /// A failure after which calls are not put off is reported only if it lasts, because a retry
+    /// may succeed at any time.
     private func weight(of wait: AccountWait) -> Obstacle.Weight? {
         if wait.length >= Self.longWait { return .stops }
         if wait.holdsCalls {
@@ -296,7 +296,8 @@ extension HealthFacts {
             "\(brief): \(local(wait.error))", brief: brief, by: .later)
     }
 
-    /// The weight of a feed's error by how long it lasts, and will last as far as the network says.
+    /// The weight of a feed's error, by its duration until now, or until the end that the network
+    /// named.
     ///
     /// - Parameter passes: Whether the error is one that ends by itself within minutes.
     private func weight(of feed: FeedHealth, since: Date, passes: Bool) -> Obstacle.Weight {
@@ -414,7 +415,7 @@ extension HealthFacts {
         }
     }
 
-    /// The last step of the setup, which starts the worker; nil while others come first.
+    /// The last step of the setup, which starts the worker; nil while other steps are left.
     private var lastStep: Obstacle.Remedy? {
         guard setup.count(where: { !$0.isDone }) == 1, let last = setup.last else { return nil }
         return .run(last.command, "start one with \(last.command)")

@@ -45,7 +45,7 @@ package struct HealthFacts: Equatable, Sendable {
     package var worker = WorkerFact.absent
     /// The parts of the work that fail, the oldest first.
     package var faults: [WorkFault] = []
-    /// False for a process that does not know yet what failed before it began.
+    /// False for a process that has not yet read the faults from before its start.
     package var knowsFaults = true
     /// Seconds by which this machine's clock is ahead of the clock of the bot's network; nil while
     /// that is unknown.
@@ -77,7 +77,7 @@ package struct HealthFacts: Equatable, Sendable {
     /// Whether today's stored plan has no slots.
     package var isSilentDay = false
 
-    /// What the classifier has learned.
+    /// The posts that the classifier has learned.
     package var learned = LearnedFact()
     /// The part of the classifier that this process lacks; nil if it has all, or did not check.
     package var classifierLack: ClassifierLack?
@@ -110,7 +110,7 @@ package enum ConsentFact: Equatable, Sendable {
     case stopped(Date)
 }
 
-/// One of a mirror's accounts, as far as settings and stored logins tell.
+/// One of a mirror's accounts, according to the settings and the stored logins.
 package struct AccountFact: Equatable, Sendable {
     package var network: NetworkName
     /// Why there is no account; nil if there is one.
@@ -260,7 +260,7 @@ package struct LearnedFact: Equatable, Sendable {
     package var normals = 0
     /// Posts that were seen on a home timeline.
     package var seen = 0
-    /// How many favorites and how many normals are needed before anything is favorited.
+    /// The number of favorites, and of normals, that are needed before the bot favorites a post.
     package var needed = 0
     /// Whether a favorite was ever decided on, as far as they are kept.
     package var hasDecided = false

@@ -31,7 +31,7 @@ struct HealthReading: Sendable {
 ///
 /// It changes nothing.
 ///
-/// A list of one is read as any other list, so that every report of a mirror says the same. A
+/// A single mirror is read in the same way as a list, so that all reports of a mirror agree. A
 /// mirror with rows or settings that cannot be used has an obstacle of its own, and hides no other
 /// mirror.
 struct HealthReader {
@@ -55,8 +55,8 @@ struct HealthReader {
 
     private var storage: any StorageEngine { installation.storage }
 
-    /// Reads what the database, the settings and this process know of mirrors; asks no network and
-    /// no Redis.
+    /// Reads the facts of mirrors from the database, the settings and this process; contacts no
+    /// network and no Redis.
     ///
     /// - Parameters:
     ///   - mirrors: Their names and records.
@@ -238,8 +238,7 @@ struct HealthReader {
         let names = mirrors.map(\.name)
         let settings = try await settings(of: names)
         let logins = try await logins(of: names)
-        // With a key file that cannot be used every login fails, as it does where one mirror is
-        // opened.
+        // With an invalid key file every login fails, as it does when a single mirror is opened.
         let keyed = names.first.flatMap { try? installation.vault(of: $0).keyed() }
         var configurations = Configurations(installation: installation)
         return try mirrors.map { name, record -> Opened in

@@ -91,7 +91,7 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
 package enum NoticeFinding: Equatable, Sendable {
     /// The known beginning of the condition, and details in our own words.
     ///
-    /// `isCertain` for a condition that does not end by itself, and is reported at once.
+    /// `isCertain` marks a condition that does not end by itself, and is reported at once.
     case holds(since: Date, detail: String? = nil, isCertain: Bool = false)
     case isOver
 }

@@ -1,7 +1,7 @@
 package import Foundation
 import Mirroring
 
-/// One condition that keeps a mirror from a part of its work, or that its operator should know.
+/// One condition that keeps a mirror from a part of its work, or of which its operator should know.
 package struct Obstacle: Codable, Equatable, Sendable {
     /// The parts of a mirror's work.
     package enum Work: String, CaseIterable, Codable, Sendable {
@@ -155,7 +155,7 @@ extension Obstacle {
         case ownPostsUnpaid = "own-posts-unpaid"
         /// The mirror is older than the record of consent, and the operator has not stated one.
         case consentUnstated = "consent-unstated"
-        /// The bot's server says something else about bots than the operator was shown.
+        /// The rules of the bot's server about bots differ from those that the operator was shown.
         case rulesChanged = "rules-changed"
         // The plan, as the settings want it.
         case zoneToCome = "zone-to-come"
@@ -188,7 +188,7 @@ extension Obstacle {
         case humanDisabled = "human-disabled"
         /// The account is gone, private or moved: its posts cannot be found.
         case humanGone = "human-gone"
-        /// The human uses another account now, as the network says.
+        /// The human uses another account now, according to the network.
         case humanMoved = "human-moved"
 
         /// Whether the condition is one of the process that reads the facts, not of the worker.

@@ -299,7 +299,7 @@ package struct PersonForgotten: Codable, Equatable, Sendable {
     package let dropped: Int
     /// Ended actions of which only the outcome is kept.
     package let ended: Int
-    /// Actions that may be in flight, or are to be undone, and are not forgotten yet.
+    /// Actions that may be in flight, or that are still to be undone, and are not forgotten yet.
     package let underWay: Int
 }
 

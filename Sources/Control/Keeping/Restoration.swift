@@ -218,7 +218,7 @@ package struct Restoration: Sendable {
         return (receipts, isSalvaged)
     }
 
-    /// Does work while no worker can hold any of the mirrors.
+    /// Runs `work` while no worker can hold any of the mirrors.
     private func holding<Value: Sendable>(
         _ mirrors: ArraySlice<String>, in engine: any StorageEngine,
         _ work: @escaping @Sendable () async throws -> Value

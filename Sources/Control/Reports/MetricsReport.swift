@@ -55,8 +55,8 @@ package struct MetricsReport: Sendable {
 
     /// Reads the metrics of mirrors; contacts no network and no Redis.
     ///
-    /// ``Scope/together`` takes a fixed number of statements, except the verdicts, which take some
-    /// for each 500 mirrors; ``Scope/each`` takes some for each 200.
+    /// ``Scope/together`` runs a fixed number of statements, and a few more for the verdicts of
+    /// each 500 mirrors; ``Scope/each`` runs a few for each 200 mirrors.
     ///
     /// - Throws: `ConfigurationError` of the part `.mirror` for an unknown mirror; the store's
     ///   error.

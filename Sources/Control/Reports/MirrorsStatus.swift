@@ -107,9 +107,9 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
 }
 
 extension MirrorsStatus {
-    /// Reads the states, with some statements for each 500 mirrors.
+    /// Reads the states, with a few statements for each 500 mirrors.
     ///
-    /// The verdicts are those of `status`.
+    /// Each verdict equals the verdict of `status` for that mirror.
     ///
     /// - Throws: The store's error.
     package init(of installation: Installation, _ query: Query = Query(), now: Date) async throws {

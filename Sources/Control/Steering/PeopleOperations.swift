@@ -7,7 +7,7 @@ package import Posts
 import Settings
 
 extension People {
-    /// The stored reason of an operator's statement.
+    /// The stored reason of a stance that the operator set.
     fileprivate static let byOperator = "operator"
 }
 

@@ -156,7 +156,7 @@ package struct SettingForecast: Codable, Equatable, Sendable {
                 "Today stays as planned (\(postsToCome) to come)\(limitOfTomorrow ?? "; later days go by it")."
             )
         }
-        // The effect says the same of today's plan.
+        // Otherwise the effect would repeat the sentence about today's plan.
         if let effect, postsToCome == nil || plansNothing {
             sentences.append(effect)
         }

@@ -78,7 +78,7 @@ package struct SuggestionDecision: PersonOutcome {
     package let isNew: Bool
     /// The person of the suggestion; `nil` for a post.
     package let person: ReportedPerson?
-    /// The reason why nothing was learned from it; nil if something was, or nothing should be.
+    /// Why the decision was not learned; nil if it was, or is not to be learned.
     package let notLearned: String?
     package let wayBack: WayBack?
 

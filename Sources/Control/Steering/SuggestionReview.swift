@@ -201,7 +201,7 @@ package struct SuggestionReview: Sendable {
 
     /// Learns from a decision about a favorite.
     ///
-    /// - Returns: Why nothing was learned; nil if something was, or no lesson is needed.
+    /// - Returns: Why the decision was not learned; nil if it was, or is not to be learned.
     private func learningProblem(
         of action: Action, now: Date, _ event: (Example) -> FavoriteEvent
     ) async throws -> String? {

@@ -88,7 +88,7 @@ extension MirrorRecord {
     }
 }
 
-/// The outcome of requests to take actions back.
+/// The outcome of requests to undo actions.
 package struct UndoWishes: PersonOutcome {
     package private(set) var schema = "mirror-bot/undo-wishes/1"
     /// The answers by the id of the action, including later parts of the named threads.

@@ -73,7 +73,7 @@ final class SQLiteConnection: StorageConnection {
     ///   refuse every later one.
     func rollBack() -> Bool {
         guard database.isInTransaction else { return true }
-        // The error before the rollback says more than the rollback's own.
+        // An error of the rollback is ignored, because the error before it is reported.
         try? control("ROLLBACK")
         return !database.isInTransaction
     }
