@@ -189,7 +189,7 @@ import Testing
         let record = try await mirror.table.record()
         let addresses = try await addresses(mirror)
         let text = try text(addresses.path(pausing: record, now: clock.now), of: mirror)
-        try await clock.sleep(until: clock.now + OnceAddresses.lasts)
+        try await clock.sleep(until: clock.now + OnceAddresses.validity)
         await expect(refusal(of: text, by: addresses, at: mirror), equals: .expired)
         try await expect(mirror.table.pause(at: clock.now)) { $0 == nil }
     }

@@ -81,7 +81,7 @@ extension WeekReview {
         let originals = try await mirror.archive.posts(sent.compactMap(\.wording?.source))
         let clock = try await mirror.archive.zones(home: zone)
         let sentPosts = sent.map { action in
-            SaidPost(
+            SentPost(
                 action, network, at: LocalTime(action.sending ?? action.due, in: zone),
                 original: action.wording.flatMap { originals[$0.source] }, clock)
         }
@@ -102,7 +102,7 @@ extension WeekReview {
         favorites = toOthers.count { $0.kind == .favorite }
         mostAnswered = try await Self.mostAnswered(
             toOthers.filter { $0.kind == .reply }, since: start, of: mirror)
-        odd = SaidPost.odd(among: sentPosts, human)
+        odd = SentPost.odd(among: sentPosts, human)
     }
 
     /// The human's average number of posts on such a weekday, over the span of the archive.
@@ -129,14 +129,15 @@ extension WeekReview {
 }
 
 /// A post of the week, with the times that are compared.
-private struct SaidPost {
+private struct SentPost {
     /// The least distance, in minutes, of the time of day when a text was written from that of its
     /// post for the post to be odd.
     static let farMinutes = 180
-    /// The share of the human's posts in an hour below which the hour is odd, if enough posts are
-    /// known.
+    /// The share of the human's posts in an hour below which the hour is odd, if at least
+    /// ``fewestHumanPosts`` are known.
     static let rareShare = 0.01
-    static let fewestOfHuman = 100
+    /// The least number of known posts of the human for judging an hour.
+    static let fewestHumanPosts = 100
     /// The least number of posts among which one may be odd: fewer have nothing in common from
     /// which one could differ.
     static let fewest = 3
@@ -160,15 +161,15 @@ private struct SaidPost {
 
     /// Returns the post that differs most from the others: by its text's time of day, then by its
     /// hour, then by its language.
-    static func odd(among posts: [SaidPost], _ human: [LocalTime]) -> WeekReview.OddPost? {
+    static func odd(among posts: [SentPost], _ human: [LocalTime]) -> WeekReview.OddPost? {
         guard posts.count >= fewest else { return nil }
         let farthest = posts.max { $0.distance < $1.distance }
         if let farthest, farthest.distance >= farMinutes, let written = farthest.written {
             return WeekReview.OddPost(post: farthest.action, reason: .written(at: written.minute))
         }
         let shares = MinuteShares(of: human.map(\.minute)).shares
-        func share(_ post: SaidPost) -> Double { shares[post.time.minute.value / 60] }
-        if human.count >= fewestOfHuman,
+        func share(_ post: SentPost) -> Double { shares[post.time.minute.value / 60] }
+        if human.count >= fewestHumanPosts,
             let rarest = posts.min(by: { share($0) < share($1) }), share(rarest) < rareShare
         {
             return WeekReview.OddPost(post: rarest.action, reason: .hour(share: share(rarest)))
@@ -180,7 +181,7 @@ private struct SaidPost {
     private var distance: Int { written?.minute.circularDistance(to: time.minute) ?? 0 }
 
     /// Returns the only post in its language, if all others share one language.
-    private static func onlyOneOfItsLanguage(among posts: [SaidPost]) -> WeekReview.OddPost? {
+    private static func onlyOneOfItsLanguage(among posts: [SentPost]) -> WeekReview.OddPost? {
         let languages = Dictionary(grouping: posts) { $0.action.language ?? "" }
         guard languages.count == 2, languages[""] == nil,
             let (language, postsInLanguage) = languages.first(where: { $0.value.count == 1 })

@@ -35,14 +35,14 @@ package final class NoticeSender: Sendable {
     private static let bodyLimit = 65_536
 
     private let configuration: NoticeConfiguration
-    private let pushing: PushSender
+    private let pushSender: PushSender
     /// A separate client, so that an unresponsive server does not delay requests to networks.
     private let client = HTTPClient(
         configuration: HTTPClientConfiguration(userAgent: "mirror-bot/\(Version.current)"))
 
     package init(_ configuration: NoticeConfiguration) {
         self.configuration = configuration
-        pushing = PushSender(client)
+        pushSender = PushSender(client)
     }
 
     /// Ends the thread of the HTTP client.
@@ -89,9 +89,9 @@ package final class NoticeSender: Sendable {
         await withTaskGroup(of: NoticeReceipt.self) { group in
             for device in targets.devices {
                 guard let subscription = device.subscription else { continue }
-                group.addTask { [pushing] in
+                group.addTask { [pushSender] in
                     let way = "push (\(subscription.host))"
-                    let answer = await pushing.send(
+                    let answer = await pushSender.send(
                         notice, with: controls, to: subscription, by: targets.identity,
                         limit: limit)
                     switch answer {

@@ -150,11 +150,12 @@ package struct NoticeTable: Sendable {
         let mirror = mirror
         @Sendable func decide(
             _ connection: any StorageConnection
-        ) throws -> (old: [NoticeRow], new: [NoticeRow], notices: [Notice]) {
-            let old = try rows(on: connection)
+        ) throws -> (oldRows: [NoticeRow], newRows: [NoticeRow], notices: [Notice]) {
+            let oldRows = try rows(on: connection)
             var notices: [Notice] = []
-            let new = NoticeCause.allCases.compactMap { cause -> NoticeRow? in
-                let stored = known.first { $0.cause == cause } ?? old.first { $0.cause == cause }
+            let newRows = NoticeCause.allCases.compactMap { cause -> NoticeRow? in
+                let stored =
+                    known.first { $0.cause == cause } ?? oldRows.first { $0.cause == cause }
                 guard stored != nil || findings[cause] != nil else { return nil }
                 var row = stored ?? NoticeRow(cause)
                 if let notice = row.take(findings[cause], mirror: mirror, now: now) {
@@ -162,14 +163,14 @@ package struct NoticeTable: Sendable {
                 }
                 return row == NoticeRow(cause) && stored == nil ? nil : row
             }
-            return (old, new, notices)
+            return (oldRows, newRows, notices)
         }
         let expected = try await storage.read { try decide($0) }
-        if expected.old == expected.new { return ([], expected.new) }
+        if expected.oldRows == expected.newRows { return ([], expected.newRows) }
         return try await storage.transaction { connection in
-            let (old, new, notices) = try decide(connection)
-            for row in new where !old.contains(row) { try store(row, on: connection) }
-            return (notices, new)
+            let (oldRows, newRows, notices) = try decide(connection)
+            for row in newRows where !oldRows.contains(row) { try store(row, on: connection) }
+            return (notices, newRows)
         }
     }
 

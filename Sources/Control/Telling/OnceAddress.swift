@@ -46,12 +46,12 @@ package struct OnceAddresses: Sendable {
     /// The path before the name of the mirror.
     package static let root = "/once/"
     /// How long an address is valid, in seconds: until the next notice about the same cause.
-    static let lasts: TimeInterval = 86_400
+    static let validity: TimeInterval = 86_400
     /// Seconds for which a used address is kept after its end, for clocks that are set back.
-    private static let slack: TimeInterval = 86_400
+    private static let keptAfterEnd: TimeInterval = 86_400
     private static let purpose = "mirror-bot once addresses 1"
     /// The longest address that is read, in bytes.
-    private static let longest = 200
+    private static let longestAddress = 200
 
     private let mirror: String
     private let storage: any StorageEngine
@@ -96,7 +96,7 @@ package struct OnceAddresses: Sendable {
 
     private func path(_ deed: OnceAddress.Deed, _ action: String, _ seen: Seen, now: Date) -> String
     {
-        let ends = Int64((now + Self.lasts).timeIntervalSince1970)
+        let ends = Int64((now + Self.validity).timeIntervalSince1970)
         let content = "\(deed.rawValue).\(action).\(seen).\(ends)"
         return "\(Self.root)\(mirror)/\(content).\(code(of: content))"
     }
@@ -126,7 +126,7 @@ package struct OnceAddresses: Sendable {
     }
 
     private func checked(_ text: String, now: Date) throws(OnceAddress.Refusal) -> OnceAddress {
-        guard text.utf8.count <= Self.longest, let dot = text.lastIndex(of: ".") else {
+        guard text.utf8.count <= Self.longestAddress, let dot = text.lastIndex(of: ".") else {
             throw .unknown
         }
         let content = String(text[..<dot])
@@ -171,7 +171,7 @@ package struct OnceAddresses: Sendable {
             try connection.execute(
                 """
                 DELETE FROM used_addresses
-                WHERE mirror = \(mirror) AND ends_ms <= \((now - Self.slack).milliseconds)
+                WHERE mirror = \(mirror) AND ends_ms <= \((now - Self.keptAfterEnd).milliseconds)
                 """)
             let added = try connection.execute(
                 """

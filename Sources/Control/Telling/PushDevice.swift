@@ -25,8 +25,8 @@ package struct PushDeviceTable: Sendable {
     package static let most = 20
     /// The longest name, in characters.
     package static let longestName = 40
-    private static let sealing = "mirror-bot push devices 1"
-    private static let signing = "mirror-bot push key 1"
+    private static let sealingPurpose = "mirror-bot push devices 1"
+    private static let signingPurpose = "mirror-bot push key 1"
 
     private let mirror: String
     private let storage: any StorageEngine
@@ -69,7 +69,7 @@ package struct PushDeviceTable: Sendable {
     ///   - mayMake: Whether the key file is made if it is missing.
     /// - Throws: `ConfigurationError` for an invalid key file.
     package func identity(page: String, mayMake: Bool = false) throws -> PushIdentity? {
-        try vault.derivedKey(for: Self.signing, mayMake: mayMake).map {
+        try vault.derivedKey(for: Self.signingPurpose, mayMake: mayMake).map {
             PushIdentity(material: $0, page: page)
         }
     }
@@ -154,8 +154,8 @@ package struct PushDeviceTable: Sendable {
     }
 
     private func sealingKey(mayMake: Bool = false) throws -> SealingKey? {
-        try vault.derivedKey(for: Self.sealing, mayMake: mayMake).map {
-            SealingKey(from: $0, purpose: Self.sealing.utf8)
+        try vault.derivedKey(for: Self.sealingPurpose, mayMake: mayMake).map {
+            SealingKey(from: $0, purpose: Self.sealingPurpose.utf8)
         }
     }
 
