@@ -445,7 +445,8 @@ extension PostgresConnection {
 
     /// Returns the outcome of a transaction; `nil` while it is still running.
     ///
-    /// It is a single statement, because behind a pooler a second one may reach another server.
+    /// One statement reads all values, because behind a pooler a second statement may reach another
+    /// server.
     fileprivate func outcome(of number: Int64, in history: History) throws -> PostgresOutcome? {
         let answer = try control(
             "SELECT txid_status(\(number)), \(Self.clusterExpression), \(Self.timelineExpression)")

@@ -22,14 +22,15 @@ package final class PostgresConnection {
     private(set) var hasChanged = false
     /// The unnamed statement that the server has prepared, for reuse.
     ///
-    /// It is reused only within one transaction, because a pooler may give the next transaction
-    /// another session.
+    /// The statement is reused only within one transaction, because a pooler may give the next
+    /// transaction another session.
     private var preparedStatement: (text: String, types: [UInt32])?
     /// The number of cursors declared so far, for their names.
     private var cursorCount = 0
     /// The first failure since the transaction began.
     ///
-    /// After it, the server accepts no more statements in the transaction, whatever the body does.
+    /// After a failure, the server accepts no more statements in the transaction, whatever the body
+    /// does.
     private(set) var failure: PostgresError?
     /// The pending request to cancel the running statement, if there is one.
     private var cancelRequest: PostgresCancelRequest?

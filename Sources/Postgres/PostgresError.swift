@@ -2,8 +2,8 @@ import Foundation
 
 /// An error of Postgres or of the connection to it.
 ///
-/// It contains no value of a row or bind and no password: of the server's report it keeps the
-/// primary message, and not even that for errors about data, whose message quotes the value.
+/// The error contains no value of a row or bind and no password: of the server's report it keeps
+/// the primary message, and not even that for errors about data, whose message quotes the value.
 package struct PostgresError: Error, Sendable {
     /// The kind of failure; more may be added.
     package struct Code: Hashable, Sendable {

@@ -9,8 +9,8 @@ package enum StorageKind: String, Sendable {
 
 /// The connection inside a transaction.
 ///
-/// It is synchronous, belongs to the engine's own thread and must not leave the closure that
-/// received it; later calls throw `.closed`.
+/// A connection is synchronous, belongs to the engine's own thread and must not leave the closure
+/// that received it; later calls throw `.closed`.
 package protocol StorageConnection: AnyObject {
     /// Runs one statement and returns all its rows.
     func query(_ sql: SQL) throws -> [SQLRow]

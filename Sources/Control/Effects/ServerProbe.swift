@@ -8,8 +8,8 @@ import Storage
 /// Tests the behavior of a server with an unlisted post and a direct reply to it, which are then
 /// deleted.
 ///
-/// It makes the requests itself (`PlainServer`), because a client that adapts to the server's
-/// program would measure its own adaptations.
+/// The probe makes the requests itself (`PlainServer`), because a client that adapts to the
+/// server's program would measure its own adaptations.
 ///
 /// Both posts are stored as an `Effect` before their first request, and contain unique words. So
 /// the next command or a worker finds the posts of an interrupted probe.

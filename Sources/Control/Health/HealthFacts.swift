@@ -18,7 +18,7 @@ package struct HealthFacts: Equatable, Sendable {
     package var zone: TimeZone?
     /// The zone that an archive named, to be proposed where none is set.
     package var proposedZone: String?
-    /// That `TIME_ZONE` is not yet the zone in which minutes are recorded; nil if it is.
+    /// A sentence that `TIME_ZONE` is not yet the zone in which minutes are recorded; nil if it is.
     package var zoneToCome: String?
     /// The zone that the mirror adopted and its source, as a sentence; nil if a person named the
     /// zone.
@@ -236,7 +236,7 @@ package struct DeliberateLimits: Equatable, Sendable {
     package var isAlwaysQuiet = false
     /// The end of the present quiet hours, as `HH:MM`; nil outside of quiet hours.
     package var quietUntil: String?
-    /// That `HOLD_WHILE_ACTIVE` has no effect, and why; nil if it has one.
+    /// A sentence that `HOLD_WHILE_ACTIVE` has no effect, and why; nil if it has an effect.
     package var uselessHold: String?
     /// The favorite rate above which a post is a favorite (`FAVORITE_RATE_THRESHOLD`).
     package var threshold = Setting.favoriteRateThreshold.fallback

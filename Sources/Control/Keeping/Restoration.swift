@@ -32,13 +32,13 @@ package struct RestoreReport: Codable, Equatable, Sendable {
 
     /// The part of the replaced database that was used.
     package enum Before: String, Codable, Sendable {
-        /// There was none.
+        /// There was no database.
         case none
         /// All actions, readings and decisions.
         case read
-        /// It is damaged or of a newer program; only people's decisions could be read.
+        /// The database is damaged or of a newer program; only people's decisions could be read.
         case partly
-        /// Nothing: it was unreadable.
+        /// Nothing: the database was unreadable.
         case unread
     }
 

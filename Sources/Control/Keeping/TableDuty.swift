@@ -7,25 +7,26 @@
 package struct TableDuty: Sendable, Equatable {
     /// The treatment of the rows of the present database in a restore.
     package enum Restore: Sendable {
-        /// Replaces them with those of the backup.
+        /// The rows are replaced with the rows of the backup.
         case replaced
-        /// Keeps them, and adds those of the backup.
+        /// The rows stay, and the rows of the backup are added.
         case added
-        /// Keeps them as they are.
+        /// The rows stay unchanged.
         case kept
-        /// Keeps them if the mirror has worked in the present database, else replaces them.
+        /// The rows stay if the mirror has worked in the present database; else they are replaced.
         case keptOnceWorked
-        /// Handles this table with statements of its own.
+        /// The restore handles the table with statements of its own.
         case apart
     }
 
     /// The treatment of the rows in a removal and in a move.
     package enum Removal: Sendable {
-        /// They belong to the mirror: a move copies them, a removal deletes them in small portions.
+        /// The rows belong to the mirror: a move copies them, a removal deletes them in portions.
         case withMirror
         /// The mirror's own row: a move copies it, a removal deletes it last.
         case last
-        /// They belong to this copy of the mirror: a move leaves them, a removal deletes them last.
+        /// The rows belong to this copy of the mirror: a move leaves them, a removal deletes them
+        /// last.
         case ofCopy
     }
 

@@ -16,7 +16,7 @@ package struct GrantedLogin: Sendable {
 
     /// - Parameters:
     ///   - account: The account with its credentials.
-    ///   - verified: The network's answer about it.
+    ///   - verified: The network's answer about the account.
     ///   - warnings: Warnings for the person, one sentence each.
     ///   - revoke: Revokes the token that the network issued.
     init(
@@ -47,7 +47,7 @@ package struct GrantedLogin: Sendable {
 struct VerifiedLogin: Sendable {
     let account: Account
     let network: any SocialNetwork
-    /// The session that was opened for it.
+    /// The session that was opened to ask for the account.
     let session: TriedSession
 
     /// Asks the network for the account of a login.

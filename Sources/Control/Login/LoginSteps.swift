@@ -7,8 +7,8 @@ package typealias PendingLogin = NetworkLogin.Pending
 
 /// The state of a login after its answers were submitted.
 package enum LoginProgress: Sendable {
-    /// The person opens a page of the network, which leads back with a code or shows one to copy:
-    /// `NetworkLogin.Pending.leadsBack`.
+    /// The person opens a page of the network, which leads back with a code, or shows a code to
+    /// copy: `NetworkLogin.Pending.leadsBack`.
     case asksForCode(PendingLogin)
     case granted(GrantedLogin)
 }
@@ -89,8 +89,8 @@ package struct LoginSteps: Sendable {
         try await granted(try await pending.finish(code))
     }
 
-    /// A login to try again after a refused code: the same one if its page can show another code,
-    /// else a new one.
+    /// Returns a login to try again after a refused code: the same login if its page can show
+    /// another code, else a new login.
     ///
     /// - Throws: `NetworkError`.
     package func renewed(_ pending: PendingLogin) async throws -> PendingLogin {

@@ -307,7 +307,7 @@ extension EntryProblem {
 
 // MARK: - Checking
 
-/// Checks the settings of entries; results are cached for equal ones.
+/// Checks the settings of entries; the results for equal settings are cached.
 private struct EntryChecker {
     private struct Key: Hashable {
         let settings: [String: String]

@@ -33,7 +33,7 @@ package struct ExplainReport: Codable, Sendable {
     package struct AttachedPicture: Codable, Equatable, Sendable {
         /// The human's description of the picture; `nil` for none.
         package var alt: String?
-        /// Whether it is uploaded to the network.
+        /// Whether the picture is uploaded to the network.
         package var isUploaded: Bool
 
         static func all(of action: Action) -> [AttachedPicture]? {

@@ -8,8 +8,8 @@ import Storage
 
 /// Finds the next post, so that `status`, `explain next` and every page name the same one.
 ///
-/// It is the first stored post with a text that is still to be sent, unless an earlier day without
-/// a plan would get one with a post.
+/// The next post is the first stored post with a text that is still to be sent, unless an earlier
+/// day without a plan would get one with a post.
 struct NextPost {
     /// The number of days, from today on, for which missing plans are previewed.
     static let usualDays = 7

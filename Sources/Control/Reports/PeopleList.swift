@@ -169,7 +169,7 @@ extension PeopleList {
 
 /// A place in the order of people: by the number of replies, the most first, then by reference.
 ///
-/// It remains valid when the person there is answered again, or forgotten.
+/// A place remains valid when the person there is answered again, or forgotten.
 private struct PeoplePlace: Comparable {
     private let replies: Int
     private let reference: String

@@ -51,7 +51,7 @@ package struct PersonReport: Codable, Sendable {
     package struct Learned: Codable, Sendable {
         package var post: String
         package var text: String
-        /// How it was learned: as seen, or as a favorite.
+        /// How the post was learned: as seen, or as a favorite.
         package var state: String
         package var noted: Date
     }

@@ -14,7 +14,7 @@ package struct ServerRuleReport: Codable, Equatable, Sendable {
     package struct Proposal: Codable, Equatable, Sendable {
         /// The proposal in words, without a full stop.
         package let text: String
-        /// The command for it; nil if no setting is needed.
+        /// The command that complies; nil if no setting is needed.
         package let command: String?
     }
 

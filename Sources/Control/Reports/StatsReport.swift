@@ -344,7 +344,7 @@ package struct StatsReporter: Sendable {
 
     /// The authors with the most favorites, of the human or of the bot.
     ///
-    /// These are the learned authors with the most favorites of the human, and the authors with
+    /// The list has the learned authors with the most favorites of the human, and the authors with
     /// favorites of the bot.
     private func authors(_ learned: Learned?) async throws -> [StatsReport.Author] {
         var authors: [String: StatsReport.Author] = [:]
@@ -530,9 +530,9 @@ extension StatsReport.Likeness {
 
     /// The expected ``share`` of a random draw of this many hours.
     ///
-    /// It is 1 minus half the sum of the mean absolute deviations. De Moivre's formula gives that
-    /// of a binomial number: 2 · (m + 1) · C(n, m + 1) · p^(m+1) · (1 − p)^(n−m), where m is the
-    /// whole part of n · p.
+    /// The result is 1 minus half the sum of the mean absolute deviations. De Moivre's formula
+    /// gives the deviation of a binomial number: 2 · (m + 1) · C(n, m + 1) · p^(m+1) · (1 −
+    /// p)^(n−m), where m is the whole part of n · p.
     private static func expected(_ shares: [Double], posts: Int) -> Double {
         let number = Double(posts)
         let deviations = shares.filter { $0 > 0 && $0 < 1 }.map { share in

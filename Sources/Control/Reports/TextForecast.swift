@@ -9,7 +9,7 @@ import Settings
 
 /// A forecast of the day on which the plain texts are used up.
 ///
-/// It assumes that the bot continues to post as often as in its last plans.
+/// The forecast assumes that the bot continues to post as often as in its last plans.
 package struct TextForecast: Codable, Equatable, Sendable {
     /// The number of plain texts that may be used now.
     package var free: Int

@@ -85,23 +85,23 @@ package struct UndoReceipt: Codable, Sendable {
     /// The result for one action, or its present state.
     package enum Result: String, Codable, CaseIterable, Sendable {
         case takenBack = "taken-back"
-        /// It was deleted, but the server still shows its text to anybody who requests it.
+        /// The post was deleted, but the server still shows its text to anybody with the address.
         case stillShown = "still-shown"
-        /// It had been deleted before the request.
+        /// The post had been deleted before the request.
         case alreadyGone = "already-gone"
-        /// It had not happened, and was cancelled.
+        /// The action had not happened, and was cancelled.
         case withheld
-        /// It was undone before.
+        /// The action was undone before.
         case already
         /// The next request is due later.
         case waiting
-        /// Its outcome is still unknown.
+        /// The outcome of the action is still unknown.
         case unknown
         /// The network refuses to undo it.
         case refused
-        /// It did not happen.
+        /// The action did not happen.
         case nothing
-        /// It belongs to another account of the bot.
+        /// The action belongs to another account of the bot.
         case outOfReach = "out-of-reach"
     }
 

@@ -75,8 +75,8 @@ final class PostgresEngine: StorageEngine {
     /// Opens a transaction in which temporary tables with the rows of one mirror hide the real
     /// tables.
     ///
-    /// It is never committed. Unlike changes of the real tables, these hold no lock that would
-    /// block a working mirror.
+    /// The transaction is never committed. Unlike changes of the real tables, it holds no lock that
+    /// would block a working mirror.
     func scratch(of mirror: String) async throws -> any StorageEngine {
         try await Self.mappingErrors("copy the mirror") {
             let client = PostgresClient(

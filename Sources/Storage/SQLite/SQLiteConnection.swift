@@ -186,8 +186,8 @@ final class SQLiteConnection: StorageConnection {
 final class SQLiteStatements {
     /// The statements in a generation: enough for all texts that a mirror uses repeatedly.
     ///
-    /// It is limited, because a list of values gives another text for each length, and a worker
-    /// that runs for months would collect all of them.
+    /// The cache is limited, because a list of values gives another text for each length, and a
+    /// worker that runs for months would collect all of them.
     private static let generationSize = 100
 
     private var recent: [String: SQLiteStatement] = [:]
