@@ -195,7 +195,7 @@ struct MirrorOptions: ParsableArguments {
             if !isWorker { Self.tellWarnings(about: mirror.configuration.values) }
             do {
                 if !allowsMoved { try await mirror.table.requireHere() }
-                if making != .nothing { mirror.configuration.places?.note(mirror.name) }
+                if making != .nothing { mirror.configuration.places?.listFolder(of: mirror.name) }
                 let value = try await body(mirror)
                 if !allowsMoved, !isWorker { try await requireNotMoved(mirror) }
                 return value

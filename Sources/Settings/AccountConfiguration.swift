@@ -31,7 +31,7 @@ package struct AccountConfiguration: Sendable {
 
     package var network: NetworkName { credentials.network }
 
-    /// The host of local names, with its port if it is not the usual one.
+    /// The host to which handles without a host belong, with its port if that is not the default.
     package var host: String {
         if let site = network.traits.site { return site }
         let server = credentials.text(.server)
@@ -85,15 +85,17 @@ package struct AccountCredentials: Sendable {
     /// The revealed value of a field.
     package func text(_ field: AccountField) -> String { secret(field).reveal() }
 
-    /// Whether all values are known that every role needs.
-    var isWhole: Bool {
+    /// Whether all values are known that at least one role needs.
+    var isComplete: Bool {
         AccountRole.allCases.contains { role in
             network.descriptor.required(by: role).allSatisfy { values[$0] != nil }
         }
     }
 
-    /// Whether the credentials log in to the account, and do not only name it, as a handle does on
-    /// a network with public posts.
+    /// Whether the credentials contain a secret that logs in to the account.
+    ///
+    /// Without a secret they only name the account: on a network with public posts, a handle is
+    /// enough to read it.
     package var opensAccount: Bool {
         network.descriptor.fields.map(\.field).contains { field in
             field.setting != nil && field.isSecret && !text(field).isEmpty

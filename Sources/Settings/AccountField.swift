@@ -93,11 +93,11 @@ extension AccountField {
     ///
     /// The fields of networks that are registered later come last.
     package static var settable: [AccountField] {
-        let usual: [AccountField] = [
+        let builtInFields: [AccountField] = [
             .server, .accessToken, .accessTokenSecret, .consumerKey, .consumerSecret, .handle,
             .appPassword,
         ]
-        return NetworkDescriptor.known.flatMap(\.fields).map(\.field).reduce(into: usual) {
+        return NetworkDescriptor.known.flatMap(\.fields).map(\.field).reduce(into: builtInFields) {
             fields, field in
             if field.setting != nil, !fields.contains(field) { fields.append(field) }
         }
@@ -123,7 +123,7 @@ extension AccountField {
             "\(networks): \(summary("the \(role.rawValue)'s", role))",
             scope: .identity,
             form: .text(looks), fallback: nil, isSecret: isSecret,
-            effect: isIdentity ? AnySetting.rebinding : nil,
+            effect: isIdentity ? AnySetting.rebindingEffect : nil,
             prompt: .optional,
             example: self == .server ? "https://mastodon.example" : nil)
     }

@@ -13,10 +13,9 @@ package enum ServerURL {
     /// - Returns: The address.
     /// - Throws: ``ConfigurationError``.
     package static func normalized(_ text: String, setting: String) throws -> String {
-        let full = text.contains("://") ? text : "https://\(text)"
-        guard let parts = URLComponents(string: full), let scheme = parts.scheme?.lowercased(),
-            // The host is in the form of requests, in which names with non-ASCII letters begin with
-            // xn--.
+        let urlText = text.contains("://") ? text : "https://\(text)"
+        guard let parts = URLComponents(string: urlText), let scheme = parts.scheme?.lowercased(),
+            // In the encoded host, as in requests, names with non-ASCII letters begin with `xn--`.
             ["http", "https"].contains(scheme), var host = parts.encodedHost?.lowercased(),
             parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil,
             parts.path.isEmpty || parts.path == "/"
@@ -30,12 +29,12 @@ package enum ServerURL {
                 setting,
                 "is plain http, which is for localhost, 127.0.0.1 and [::1] only; use https")
         }
-        let usual = scheme == "https" ? 443 : 80
-        let port = parts.port.flatMap { $0 == usual ? nil : ":\($0)" } ?? ""
+        let defaultPort = scheme == "https" ? 443 : 80
+        let port = parts.port.flatMap { $0 == defaultPort ? nil : ":\($0)" } ?? ""
         return "\(scheme)://\(host)\(port)"
     }
 
-    /// Whether `text` is a name in ASCII, without `%`, or a number in brackets.
+    /// Whether `text` is a host name or IPv4 address in ASCII, or an IPv6 address in brackets.
     private static func isHost(_ text: String) -> Bool {
         if text.hasPrefix("["), text.hasSuffix("]") {
             var address = in6_addr()

@@ -96,8 +96,8 @@ package struct AnySetting: Sendable {
     package let fallback: String?
     /// Whether the default depends on other settings.
     let isDerived: Bool
-    /// The value of an unset setting; nil if there is none.
-    let unset: @Sendable (SettingValues) -> FoundSetting?
+    /// Returns the default value, which may depend on other settings; nil if there is none.
+    let makeDefault: @Sendable (SettingValues) -> FoundSetting?
     /// Parses a text.
     ///
     /// - Throws: ``ConfigurationError`` that names the setting.
@@ -129,7 +129,7 @@ package struct AnySetting: Sendable {
         uptake: Uptake?, effect: String?, details: String?, prompt: Prompt?, example: String?,
         isDerived: Bool,
         parse: @escaping @Sendable (String) throws -> ParsedSetting,
-        unset: @escaping @Sendable (SettingValues) -> FoundSetting?
+        makeDefault: @escaping @Sendable (SettingValues) -> FoundSetting?
     ) {
         self.name = name
         self.title = title
@@ -144,7 +144,7 @@ package struct AnySetting: Sendable {
         self.isPath = isPath
         self.isDerived = isDerived
         self.parse = parse
-        self.unset = unset
+        self.makeDefault = makeDefault
         self.effectText = effect
         self.uptake = uptake ?? (scope == .mirror ? .live : .nextStart)
         self.prompt = prompt
@@ -160,8 +160,8 @@ package struct AnySetting: Sendable {
     /// Whether `mirror-bot set` can store it for a mirror.
     package var canBeStored: Bool { scope == .mirror && !isSecret }
 
-    /// Returns the text of a value in the setting's own spelling; nil if the value has no text,
-    /// because it stands for no value.
+    /// Returns a value in the setting's own spelling; nil for a value that has no text, because it
+    /// means “not set”.
     ///
     /// - Throws: ``ConfigurationError`` for a text that is no value of the setting.
     package func rewritten(_ text: String) throws -> String? { try parse(text).text }
@@ -199,15 +199,16 @@ extension AnySetting {
     package var defaultWords: String? {
         if let usually { return usually }
         guard let fallback else { return nil }
-        let elsewhere = Dictionary(
-            grouping: NetworkDescriptor.known.filter { $0.defaults.text(of: name) != nil }
-        ) {
+        let networksWithDefault = NetworkDescriptor.known.filter {
+            $0.defaults.text(of: name) != nil
+        }
+        let networksByDefault = Dictionary(grouping: networksWithDefault) {
             $0.defaults.text(of: name) ?? ""
         }
-        let others = elsewhere.sorted { $0.key < $1.key }.map { value, networks in
+        let exceptions = networksByDefault.sorted { $0.key < $1.key }.map { value, networks in
             "; `\(value)` where the bot is on \(networks.map(\.name.displayName).joined(separator: " or "))"
         }
-        return "`\(fallback)`" + others.joined()
+        return "`\(fallback)`" + exceptions.joined()
     }
 
     /// The names of the settings that `mirror-bot set` can store, one line for each group.
@@ -219,19 +220,19 @@ extension AnySetting {
     }
 }
 
-/// A value of any setting; the setting knows its type.
+/// A value of any setting, without its type, which the ``Setting`` has.
 struct AnySettingValue: Sendable {
     private let value: any Sendable
 
-    init<Value: Sendable>(_ value: Value) { self.value = Whole(value: value) }
+    init<Value: Sendable>(_ value: Value) { self.value = Box(value: value) }
 
     /// The value, if it is of that type.
     func value<Value: Sendable>(of type: Value.Type) -> Value? {
-        (value as? Whole<Value>)?.value
+        (value as? Box<Value>)?.value
     }
 
     /// Wraps a value, so that an optional value that is nil differs from a missing one.
-    private struct Whole<Value: Sendable>: Sendable {
+    private struct Box<Value: Sendable>: Sendable {
         let value: Value
     }
 }
@@ -239,7 +240,7 @@ struct AnySettingValue: Sendable {
 /// A text that was parsed as the value of a setting.
 struct ParsedSetting: Sendable {
     let value: AnySettingValue
-    /// The value in the setting's own spelling; nil if it stands for no value.
+    /// The value in the setting's own spelling; nil for a value that means “not set”.
     let text: String?
 }
 

@@ -17,16 +17,17 @@ extension NetworkDescriptor {
                 home: Rhythm.Beat(multiple: 2, shortest: .seconds(60)),
                 ownPosts: Rhythm.Beat(multiple: 5, shortest: .seconds(5 * 60)),
                 favorites: Rhythm.Beat(multiple: 10, shortest: .seconds(10 * 60))),
-            connect: { made in
-                let settings = made.settings
+            connect: { connection in
+                let settings = connection.settings
                 return try BlueskyNetwork(
-                    identifier: made.account.credentials.text(.handle),
-                    appPassword: made.account.credentials[.appPassword],
-                    apiBaseURL: made.account.apiBaseURL,
-                    sessions: made.sessions,
+                    identifier: connection.account.credentials.text(.handle),
+                    appPassword: connection.account.credentials[.appPassword],
+                    apiBaseURL: connection.account.apiBaseURL,
+                    sessions: connection.sessions,
                     gates: BlueskyGates(
                         replies: settings.replies, allowsQuotes: settings.quotes != .nobody),
-                    client: made.client, origin: made.origin, now: made.now, uptime: made.uptime)
+                    client: connection.client, origin: connection.origin, now: connection.now,
+                    uptime: connection.uptime)
             })
         network.login = .bluesky
         network.defaults[.favoriteMode] = .suggest

@@ -17,15 +17,15 @@ package enum CommandWords {
     ///   `MirrorSettings.flagWords`.
     package static func adding(_ flags: [String], to text: String) -> String {
         guard !flags.isEmpty else { return text }
-        let words = flags.joined(separator: " ")
+        let flagText = flags.joined(separator: " ")
         // This is optimized, because a list of many mirrors calls it for several texts of each.
         let parts = text.split(separator: program, omittingEmptySubsequences: false)
-        return parts.dropFirst().reduce(into: String(parts[0])) { whole, part in
-            whole += program
+        return parts.dropFirst().reduce(into: String(parts[0])) { result, part in
+            result += program
             if let end = endOfCommand(part), !part[end...].hasPrefix(" --mirror ") {
-                whole += "\(part[..<end]) \(words)\(part[end...])"
+                result += "\(part[..<end]) \(flagText)\(part[end...])"
             } else {
-                whole += part
+                result += part
             }
         }
     }
@@ -33,11 +33,11 @@ package enum CommandWords {
     /// The end of the longest command with which a text begins; nil if it begins with no command
     /// about one mirror.
     private static func endOfCommand(_ text: Substring) -> Substring.Index? {
-        let first = endOfWord(text)
-        guard commands.contains(text[..<first]) else { return nil }
-        guard text[first...].utf8.first == UInt8(ascii: " ") else { return first }
-        let second = endOfWord(text[text.utf8.index(after: first)...])
-        return commands.contains(text[..<second]) ? second : first
+        let firstEnd = endOfWord(text)
+        guard commands.contains(text[..<firstEnd]) else { return nil }
+        guard text[firstEnd...].utf8.first == UInt8(ascii: " ") else { return firstEnd }
+        let secondEnd = endOfWord(text[text.utf8.index(after: firstEnd)...])
+        return commands.contains(text[..<secondEnd]) ? secondEnd : firstEnd
     }
 
     private static func endOfWord(_ text: Substring) -> Substring.Index {

@@ -1,7 +1,7 @@
 import Foundation
 package import Posts
 
-/// All settings with their values, where these come from, and the effect and time of a change.
+/// All settings: their values, the origins of these, and the effect and the time of a change.
 ///
 /// Contains no secret.
 package struct ConfigReport: Codable, Equatable, Sendable {
@@ -34,7 +34,7 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         package let isSecret: Bool
         /// Whether `mirror-bot set` can store a value for the mirror.
         package let canBeStored: Bool
-        /// Whether the setting is one of the few that people change often.
+        /// Whether people change the setting often.
         package let isOften: Bool
         /// The effect of a change, if the summary does not contain it.
         package let effect: String?
@@ -66,7 +66,7 @@ package struct ConfigReport: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/config/2"
     package let groups: [Group]
     package let retired: [Retired]
-    /// All problems, including those of no single setting.
+    /// All problems, including those that concern no single setting.
     package let problems: [String]
 
     /// - Parameters:
@@ -116,7 +116,8 @@ package struct ConfigReport: Codable, Equatable, Sendable {
             form: setting.form.words.replacing("`", with: ""), choices: setting.form.choices,
             least: setting.form.numbers?.lowerBound, most: setting.form.numbers?.upperBound,
             fallback: setting.defaultWords?.replacing("`", with: ""), isSecret: setting.isSecret,
-            canBeStored: setting.canBeStored, isOften: AnySetting.often.contains(setting.name),
+            canBeStored: setting.canBeStored,
+            isOften: AnySetting.oftenChanged.contains(setting.name),
             effect: setting.effect,
             uptake: setting.uptake, problem: problem?.description, seen: seen(setting, values))
     }

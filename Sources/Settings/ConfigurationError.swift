@@ -5,7 +5,7 @@ package struct ConfigurationError: Error, Equatable, CustomStringConvertible, Se
     /// The problem and its correction; never contains a secret's value.
     package var description: String { "\(setting) \(problem)" }
     private let problem: String
-    /// The setting is absent, not wrong.
+    /// Whether the setting is absent; if not, its value is wrong.
     package let isMissing: Bool
     /// The missing part of the setup; nil if the error is about something else.
     package let part: MissingPart?

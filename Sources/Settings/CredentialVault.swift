@@ -24,7 +24,7 @@ package struct CredentialVault: Sendable {
 
     /// - Parameters:
     ///   - mirror: The mirror of the logins.
-    ///   - process: Names the key.
+    ///   - process: The settings with the key, or with the database beside which its file is.
     ///   - storage: The database.
     ///   - logger: Gets one warning if sessions can only be kept in memory.
     package init(
@@ -69,7 +69,7 @@ package struct CredentialVault: Sendable {
     /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if it does not open the login; the store's
     ///   error.
     package func login(of role: AccountRole) async throws -> StoredLogin? {
-        try await row(role.rawValue).map { try opened($0, of: role) }
+        try await sealedText(inRow: role.rawValue).map { try opened($0, of: role) }
     }
 
     /// The sealed logins of all roles, read with one statement.
@@ -89,12 +89,12 @@ package struct CredentialVault: Sendable {
     ///
     /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if it does not open it.
     package func opened(_ sealed: String, of role: AccountRole) throws -> StoredLogin {
-        guard let seal = try existingSeal() else { throw unopened(role, because: missingKey) }
+        guard let seal = try existingSeal() else { throw openingError(role, because: missingKey) }
         // A sealed text of another format cannot be opened either.
         guard let text = seal.opened(sealed, place: place(role.rawValue)),
             let login = try? JSONDecoder().decode(LoginRecord.self, from: Data(text.reveal().utf8))
                 .login
-        else { throw unopened(role, because: "does not open") }
+        else { throw openingError(role, because: "does not open") }
         return login
     }
 
@@ -111,15 +111,15 @@ package struct CredentialVault: Sendable {
     ) async throws {
         let seal = try requiredSeal()
         let sealed = try sealed(login, of: role)
-        let place = place(Self.session(role))
+        let place = place(Self.sessionRow(of: role))
         let sealedSession = try session.map { try seal.sealed($0, place: place) }
         memory.forget(role)
         try await storage.transaction { connection in
-            try remove([Self.session(role)], on: connection)
+            try remove([Self.sessionRow(of: role)], on: connection)
             try write(sealed, row: role.rawValue, at: now, on: connection)
             try MirrorVersion.raise(mirror, on: connection)
             guard let sealedSession else { return }
-            try write(sealedSession, row: Self.session(role), at: now, on: connection)
+            try write(sealedSession, row: Self.sessionRow(of: role), at: now, on: connection)
         }
     }
 
@@ -139,10 +139,10 @@ package struct CredentialVault: Sendable {
 
     /// A key of 32 bytes for one purpose, derived from the key of the logins.
     ///
-    /// Every process with the same key derives the same one.
+    /// Processes with the same key of the logins derive the same key for a purpose.
     ///
     /// - Parameters:
-    ///   - purpose: The name and version of the use of the key; no other use has the same.
+    ///   - purpose: The unique name of the use of the derived key, with a version.
     ///   - mayMake: Whether the key file is made if it is missing.
     /// - Returns: Nil if there is no key.
     /// - Throws: ``ConfigurationError`` for an invalid key file.
@@ -156,7 +156,7 @@ package struct CredentialVault: Sendable {
     }
 
     /// The place of the key that opens the stored logins, for people who keep a copy of it; nil if
-    /// there is none yet.
+    /// there is no key yet.
     package var keyPlace: String? {
         switch key {
         case .secret: Setting.secretKey.name
@@ -166,14 +166,14 @@ package struct CredentialVault: Sendable {
     }
 
     /// The place where the key is expected: `SECRET_KEY`, or the file beside the embedded database.
-    package var wantedKey: String {
+    package var expectedKeyPlace: String {
         if case .file(let file) = key { file.path } else { Setting.secretKey.name }
     }
 
     /// The roles whose stored logins the present key does not open.
     ///
     /// - Throws: The store's error.
-    package func sealedRoles() async throws -> [AccountRole] {
+    package func unopenableRoles() async throws -> [AccountRole] {
         try await sealedLogins().compactMap { role, sealed in
             do {
                 _ = try opened(sealed, of: role)
@@ -191,9 +191,9 @@ package struct CredentialVault: Sendable {
     @discardableResult
     package func remove(_ role: AccountRole) async throws -> Bool {
         memory.forget(role)
-        let isStored = try await row(role.rawValue) != nil
+        let isStored = try await sealedText(inRow: role.rawValue) != nil
         try await storage.transaction { connection in
-            try remove([role.rawValue, Self.session(role)], on: connection)
+            try remove([role.rawValue, Self.sessionRow(of: role)], on: connection)
             try MirrorVersion.raise(mirror, on: connection)
         }
         return isStored
@@ -228,18 +228,18 @@ package struct CredentialVault: Sendable {
     /// The saved session of a role; nil if there is none, or if it cannot be opened.
     package func session(of role: AccountRole) async throws -> Secret? {
         if let session = memory.session(of: role) { return session }
-        guard let sealed = try await row(Self.session(role)), let seal = try? existingSeal() else {
-            return nil
-        }
-        return seal.opened(sealed, place: place(Self.session(role)))
+        guard let sealed = try await sealedText(inRow: Self.sessionRow(of: role)),
+            let seal = try? existingSeal()
+        else { return nil }
+        return seal.opened(sealed, place: place(Self.sessionRow(of: role)))
     }
 
     /// Saves the session of a role: sealed, or in memory without a key.
     func save(_ session: Secret, of role: AccountRole, at now: Date) async throws {
         guard let seal = try seal() else { return memory.keep(session, of: role) }
-        let sealed = try seal.sealed(session, place: place(Self.session(role)))
+        let sealed = try seal.sealed(session, place: place(Self.sessionRow(of: role)))
         try await storage.transaction {
-            try write(sealed, row: Self.session(role), at: now, on: $0)
+            try write(sealed, row: Self.sessionRow(of: role), at: now, on: $0)
         }
     }
 
@@ -268,7 +268,7 @@ package struct CredentialVault: Sendable {
         return seal
     }
 
-    private func unopened(_ role: AccountRole, because cause: String) -> ConfigurationError {
+    private func openingError(_ role: AccountRole, because cause: String) -> ConfigurationError {
         ConfigurationError(
             Setting.secretKey.name,
             "\(cause) the stored login of the \(role.rawValue); set the key that it was stored with, or log in again "
@@ -283,14 +283,16 @@ package struct CredentialVault: Sendable {
         return "is not set, and only it opens"
     }
 
-    /// The `role` of the row with the session of a role; that of the row with the login is the
-    /// role's name.
-    package static func session(_ role: AccountRole) -> String { "\(role.rawValue)-session" }
+    /// The value of the column `role` in the row with a role's session.
+    ///
+    /// The row with the role's login has the role's name there.
+    package static func sessionRow(of role: AccountRole) -> String { "\(role.rawValue)-session" }
 
     /// Returns the context that binds a sealed text to its row.
     private func place(_ row: String) -> String { "mirror-bot/credentials\n\(mirror)\n\(row)" }
 
-    private func row(_ role: String) async throws -> String? {
+    /// Returns the sealed text in the row with `role` in its column `role`; nil if there is no row.
+    private func sealedText(inRow role: String) async throws -> String? {
         let rows = try await storage.query(
             "SELECT sealed FROM credentials WHERE mirror = \(mirror) AND role = \(role)")
         return try rows.first?.text("sealed")
@@ -315,8 +317,8 @@ package struct CredentialVault: Sendable {
 
 /// The key file beside an embedded database.
 ///
-/// It is created once, atomically, and readable for its owner only; two processes that start at
-/// once end up with the same key.
+/// It is created once, atomically, and readable for its owner only. Two processes that start at the
+/// same time use the same key.
 struct KeyFile: Sendable {
     let path: String
 
@@ -346,7 +348,7 @@ struct KeyFile: Sendable {
 
     /// The key in the file, which is created if it does not exist.
     ///
-    /// - Throws: ``ConfigurationError`` if that is not possible.
+    /// - Throws: ``ConfigurationError`` if the file cannot be read or created, or is not valid.
     func readOrMake() throws -> Secret {
         if let key = try read() { return key }
         let key = SealingKey.randomBytes(32).hexadecimal
@@ -474,8 +476,7 @@ final class SessionMemory: @unchecked Sendable {
     func forget(_ role: AccountRole) { lock.withLock { sessions[role] = nil } }
 }
 
-/// A store for the session of a login that is only tested: the session is not stored in the
-/// database, and replaces none there.
+/// A store for the session of a login that is being tested: it keeps the session in memory only.
 package final class TriedSession: CredentialStore, @unchecked Sendable {
     // Sendable because `session` is only touched under `lock`.
     private let lock = NSLock()
@@ -495,7 +496,7 @@ package final class TriedSession: CredentialStore, @unchecked Sendable {
 /// It is not `Codable`, so that its secrets can only be written sealed, by a ``CredentialVault``.
 package struct StoredLogin: Sendable {
     package var credentials: AccountCredentials
-    /// The address for requests, instead of the network's own, when the login was made.
+    /// The address for requests at the time of the login; nil for the network's own.
     package var apiBaseURL: String?
 
     package init(credentials: AccountCredentials, apiBaseURL: String? = nil) {
@@ -586,5 +587,5 @@ struct LoginRecord: Codable {
     }
 
     /// The login; nil if a field that its network requires is missing.
-    var login: StoredLogin? { stored.credentials.isWhole ? stored : nil }
+    var login: StoredLogin? { stored.credentials.isComplete ? stored : nil }
 }

@@ -2,7 +2,7 @@ package import Networks
 
 extension Money {
     /// The largest amount in a setting, a million dollars.
-    private static let mostDollars = 1_000_000
+    private static let maximumDollars = 1_000_000
 
     /// Parses an amount such as `5` or `0.25`.
     ///
@@ -15,7 +15,7 @@ extension Money {
         }
         guard isNumber, (1...2).contains(parts.count),
             let dollars = Int(String(decoding: parts[0], as: UTF8.self)),
-            dollars <= Self.mostDollars
+            dollars <= Self.maximumDollars
         else { return nil }
         let fraction = parts.count == 2 ? String(decoding: parts[1], as: UTF8.self) : "0"
         guard fraction.count <= 6,

@@ -56,7 +56,7 @@ struct DotEnv {
         }
     }
 
-    /// Removes a variable; unless it has an expected value, its presence is a problem.
+    /// Removes a variable, and records a problem if it had an unexpected value.
     mutating func remove(
         _ variable: String, because problem: String, unless isExpected: (String) -> Bool
     ) {
@@ -110,14 +110,15 @@ extension DotEnv {
     /// The lines of a text with the line breaks of Unix, Windows or old Macs.
     private static func lines(of bytes: [UInt8]) -> [[UInt8]] {
         var lines: [[UInt8]] = [[]]
-        var last: UInt8 = 0
+        var previous: UInt8 = 0
         for byte in bytes {
             switch byte {
-            case 0x0A where last == 0x0D: break
+            // The line feed of a Windows line break.
+            case 0x0A where previous == 0x0D: break
             case 0x0A, 0x0D: lines.append([])
             default: lines[lines.count - 1].append(byte)
             }
-            last = byte
+            previous = byte
         }
         return lines
     }
@@ -148,15 +149,15 @@ extension DotEnv {
 
     /// The value after the `=`.
     private static func value(_ text: Substring, of name: String) throws(Refusal) -> String {
-        let written = text.trimmingCharacters(in: blanks)
-        guard let first = written.first else { return "" }
+        let trimmed = text.trimmingCharacters(in: blanks)
+        guard let first = trimmed.first else { return "" }
         guard !typographicQuotes.contains(first) else {
             throw Refusal(
                 "has a typographic quote before the value; write \" or ' there and behind it")
         }
         let isLiteral = first == "'"
         let value =
-            isLiteral || first == "\"" ? try quoted(written, by: first) : try bare(text, of: name)
+            isLiteral || first == "\"" ? try quoted(trimmed, by: first) : try bare(text, of: name)
         if !isLiteral, AnySetting.named(name)?.isPath == true || name.hasSuffix("_FILE"),
             value.contains("$")
         {
@@ -202,9 +203,10 @@ extension DotEnv {
             text[$0] == "#" && isBlank(text, before: $0)
         }) {
             let beforeSign = text[..<numberSign].trimmingCharacters(in: blanks)
-            let isSpaced = text[numberSign...].dropFirst().first?.isWhitespace ?? true
-            let isPlain = !beforeSign.contains(where: \.isWhitespace)
-            guard isSecret ? isPlain && isSpaced : isPlain || isSpaced else {
+            let isSpaceAfterSign = text[numberSign...].dropFirst().first?.isWhitespace ?? true
+            let isOneWord = !beforeSign.contains(where: \.isWhitespace)
+            // In a secret, a # begins a comment only after a single word and before a space.
+            guard isSecret ? isOneWord && isSpaceAfterSign : isOneWord || isSpaceAfterSign else {
                 throw Refusal(
                     "has a # that may begin a comment or belong to the value; put the value between quotes, without the "
                         + "comment")
@@ -239,15 +241,16 @@ extension DotEnv {
 
     /// Returns the end of the warning about an unknown name; nil for a setting's name.
     ///
-    /// An unknown name may be a misplaced secret, so only valid names are shown.
+    /// An unknown name may be a misplaced secret. It is shown only if it is short and in upper case,
+    /// or similar to the name of a setting.
     private static func warning(about name: String) -> String? {
         guard !knownNames.contains(name) else { return nil }
         if let retired = RetiredSetting.named(name) {
             return ": \(name) \(retired.problem); remove the line"
         }
         let nearestName = Spelling.nearest(to: name.uppercased(), among: knownNames)
-        let isUsual = name.utf8.count <= 40 && name == name.uppercased()
-        guard isUsual || nearestName != nil else { return " names no setting" }
+        let looksLikeSetting = name.utf8.count <= 40 && name == name.uppercased()
+        guard looksLikeSetting || nearestName != nil else { return " names no setting" }
         return ": \(name) is no setting" + (nearestName.map { "; did you mean \($0)?" } ?? "")
     }
 }
@@ -274,7 +277,9 @@ struct DotEnvPlace {
     }
 
     /// Whether two places are the same file, by any path.
-    func isSameFile(as other: DotEnvPlace) -> Bool { Self.real(path) == Self.real(other.path) }
+    func isSameFile(as other: DotEnvPlace) -> Bool {
+        Self.realPath(path) == Self.realPath(other.path)
+    }
 
     /// Reads the file; nil if there is none.
     ///
@@ -291,7 +296,7 @@ struct DotEnvPlace {
     {
         // A folder that cannot be entered is reported by the database instead.
         guard access(path, F_OK) == 0 else { return nil }
-        let home = Self.real((path as NSString).deletingLastPathComponent)
+        let home = Self.realPath((path as NSString).deletingLastPathComponent)
         return read(&problems) { file in
             file.remove(
                 Setting.home.name,
@@ -300,7 +305,8 @@ struct DotEnvPlace {
                     + "environment or in .env of the working folder"
             ) { value in
                 let isTilde = value == "~" || value.hasPrefix("~/")
-                return Self.real(isTilde ? (environment["HOME"] ?? "") + value.dropFirst() : value)
+                return Self.realPath(
+                    isTilde ? (environment["HOME"] ?? "") + value.dropFirst() : value)
                     == home
             }
         }
@@ -320,7 +326,7 @@ struct DotEnvPlace {
         }
     }
 
-    private static func real(_ path: String) -> String {
+    private static func realPath(_ path: String) -> String {
         URL(fileURLWithPath: path).resolvingSymlinksInPath().standardizedFileURL.path
     }
 }

@@ -54,7 +54,7 @@ package struct HumanConsent: Codable, Equatable, Sendable {
         self.wording = wording
     }
 
-    /// A consent that is given now, at the precision of the store.
+    /// A consent that is given now; the time is rounded to milliseconds, as in the database.
     package init(_ ground: Ground, at now: Date) {
         self.init(ground, since: Date(milliseconds: now.milliseconds), wording: ground.wording)
     }
@@ -65,14 +65,14 @@ extension HumanConsent {
     /// mirror before.
     ///
     /// A consent by the human's own account is kept. Does nothing for a mirror without a row.
-    static func state(
+    static func storeStatement(
         _ ground: Ground, of mirror: String, on connection: any StorageConnection, now: Date
     ) throws {
         try connection.execute(
             """
             UPDATE mirrors SET consent = \(ground.rawValue), consent_ms = \(now.milliseconds),
                 consent_words = \(ground.wording), stopped_ms = NULL
-            WHERE mirror = \(mirror) AND COALESCE(consent, '') NOT IN \(list: ownWords)
+            WHERE mirror = \(mirror) AND COALESCE(consent, '') NOT IN \(list: groundsByAccount)
             """)
     }
 
@@ -85,5 +85,5 @@ extension HumanConsent {
             """)
     }
 
-    private static let ownWords = Ground.allCases.filter(\.isByAccount).map(\.rawValue)
+    private static let groundsByAccount = Ground.allCases.filter(\.isByAccount).map(\.rawValue)
 }

@@ -19,16 +19,18 @@ extension NetworkDescriptor {
                 mentions: Rhythm.Beat(multiple: 1), home: Rhythm.Beat(multiple: 2),
                 ownPosts: Rhythm.Beat(multiple: 5),
                 favorites: Rhythm.Beat(multiple: 15)),
-            connect: { made in
+            connect: { connection in
                 try MastodonNetwork(
-                    server: made.account.credentials.text(.server),
-                    apiBaseURL: made.account.apiBaseURL,
-                    credentials: MastodonCredentials(made.account.credentials),
-                    sessions: made.sessions,
-                    trustsVisibility: made.account.role == .bot || made.settings.trustsHumanServer,
-                    quotes: made.settings.quotes, findings: made.findings, client: made.client,
-                    origin: made.origin,
-                    now: made.now, uptime: made.uptime)
+                    server: connection.account.credentials.text(.server),
+                    apiBaseURL: connection.account.apiBaseURL,
+                    credentials: MastodonCredentials(connection.account.credentials),
+                    sessions: connection.sessions,
+                    trustsVisibility: connection.account.role == .bot
+                        || connection.settings.trustsHumanServer,
+                    quotes: connection.settings.quotes, findings: connection.findings,
+                    client: connection.client,
+                    origin: connection.origin,
+                    now: connection.now, uptime: connection.uptime)
             })
         network.login = .mastodon
         network.quoteAudiences = [.anyone, .followers, .nobody]

@@ -15,7 +15,7 @@ package struct MirrorConfiguration: Sendable {
     ///   - values: The settings, unparsed.
     ///   - environment: Other variables of the process, see
     ///     ``ProcessSettings/init(_:environment:)``.
-    ///   - readsAccounts: As for ``MirrorSettings/init(_:readsAccounts:)``.
+    ///   - readsAccounts: See ``MirrorSettings/init(_:readsAccounts:)``.
     /// - Throws: ``ConfigurationError`` for a value that is not usable.
     package init(_ values: SettingValues, environment: [String: String], readsAccounts: Bool = true)
         throws
@@ -37,13 +37,15 @@ package struct MirrorConfiguration: Sendable {
         var problems = SettingProblems()
         MirrorSettings.check(values, &problems)
         ProcessSettings.check(values, environment: environment, &problems)
-        let places = Dictionary(
+        let positions = Dictionary(
             uniqueKeysWithValues: AnySetting.all.enumerated().map { ($1.name, $0) })
+        // Problems at the same position keep their order.
+        func rank(_ offset: Int, _ problem: ConfigurationError) -> (Int, Int) {
+            (positions[problem.setting] ?? .max, offset)
+        }
         return problems.all.enumerated()
-            .sorted { one, other in
-                (places[one.element.setting] ?? .max, one.offset) < (
-                    places[other.element.setting] ?? .max, other.offset
-                )
+            .sorted { first, second in
+                rank(first.offset, first.element) < rank(second.offset, second.element)
             }
             .map(\.element)
     }
@@ -53,7 +55,7 @@ package struct MirrorConfiguration: Sendable {
 struct SettingProblems {
     private(set) var all: [ConfigurationError] = []
 
-    /// Runs `body`, and records its error as one of the setting that it names, or else of
+    /// Runs `body`, and records its error: for the setting that the error names, or else for
     /// `setting`.
     mutating func check<Value>(_ setting: Setting<Value>, _ body: () throws -> Void) {
         do {
@@ -64,7 +66,7 @@ struct SettingProblems {
         }
     }
 
-    /// An error of the code that uses a setting, as an error about the setting.
+    /// Converts an error of the code that uses a setting to an error about the setting.
     private static func problem(_ setting: String, _ error: any Error) -> ConfigurationError {
         let cause =
             switch error {
@@ -72,9 +74,10 @@ struct SettingProblems {
             case let error as RedisError: error.message
             default: "\(error)"
             }
-        let isNamed = cause.hasPrefix(setting + " ")
+        let beginsWithName = cause.hasPrefix(setting + " ")
         return ConfigurationError(
             setting,
-            isNamed ? String(cause.dropFirst(setting.count + 1)) : "cannot be used: \(cause)")
+            beginsWithName ? String(cause.dropFirst(setting.count + 1)) : "cannot be used: \(cause)"
+        )
     }
 }

@@ -21,7 +21,7 @@ package struct MirrorSettings: Sendable {
     package var places: SettingPlaces? { values.places }
     /// The accounts in the settings; stored logins are used for missing ones.
     ///
-    /// The human's may be missing: an imported archive is enough for a bot.
+    /// The human's account may be missing, because an imported archive is enough for a bot.
     private var accounts: [AccountRole: AccountConfiguration] = [:]
     /// The addresses for requests instead of the networks' own.
     private var apiBaseURLs: [AccountRole: String] = [:]
@@ -111,7 +111,8 @@ package struct MirrorSettings: Sendable {
     package private(set) var hasPublicPage: Bool
     /// Whether to ignore the settings stored for the mirror: for commands that repair them.
     package var ignoresStored = false
-    /// Whether this is another mirror than the one that the process's settings name.
+    /// Whether these are the settings of a mirror other than the one that the process's settings
+    /// name.
     private var isFurther = false
     private let readsAccounts: Bool
 
@@ -225,10 +226,11 @@ package struct MirrorSettings: Sendable {
 
     /// The initial settings for all other mirrors of the process.
     ///
-    /// The accounts and networks of the process's settings belong to its own mirror; other mirrors
-    /// have those of their stored logins. The caller sets the name.
+    /// The accounts and networks in the process's settings belong to the mirror that the settings
+    /// name. The other mirrors have the accounts and networks of their stored logins. The caller
+    /// sets the mirror's name.
     ///
-    /// - Throws: ``ConfigurationError`` for a value that is not usable without them.
+    /// - Throws: ``ConfigurationError`` for a value that is not usable without these accounts.
     package func ofFurtherMirrors() throws -> MirrorSettings {
         var settings = try MirrorSettings(values.withoutIdentity(), readsAccounts: readsAccounts)
         settings.isFurther = true
@@ -308,8 +310,8 @@ package struct MirrorSettings: Sendable {
         values.origin(setting)
     }
 
-    /// The number of days that the longest cap counts back, plus one: replies in a conversation
-    /// count for 30.
+    /// The longest period of a cap, plus one day: a reply counts for 30 days against the cap of its
+    /// conversation.
     private static let longestCapDays = 31
 
     /// The start of the history: actions changed before it are deleted.
@@ -328,7 +330,7 @@ package struct MirrorSettings: Sendable {
         role == .human ? humanNetwork : botNetwork
     }
 
-    /// The address for a role's requests instead of the network's own; nil for that one.
+    /// The address for a role's requests; nil for the network's own address.
     package func apiBaseURL(of role: AccountRole) -> String? { apiBaseURLs[role] }
 
     /// Finds the settings that prevent the use of a stored login.
@@ -357,13 +359,13 @@ package struct MirrorSettings: Sendable {
     package func missing(_ role: AccountRole) -> ConfigurationError {
         let network = network(of: role)
         let names = network.descriptor.requiredNames(of: role)
-        let rest = names.dropFirst().map { "and \($0) " }.joined()
+        let furtherNames = names.dropFirst().map { "and \($0) " }.joined()
         let instead =
             role == .human
             ? ", or read an archive with mirror-bot train scheduler --from ARCHIVE" : ""
         return ConfigurationError(
             names[0],
-            "\(rest)\(names.count == 1 ? "is" : "are") not set; run mirror-bot login \(network.rawValue) --as "
+            "\(furtherNames)\(names.count == 1 ? "is" : "are") not set; run mirror-bot login \(network.rawValue) --as "
                 + "\(role.rawValue), or see the README\(instead)",
             isMissing: true, part: .account(role))
     }
@@ -449,9 +451,11 @@ extension MirrorSettings {
         let isURL = ["https://", "http://", "mailto:"].contains { start in
             text.hasPrefix(start) && text.utf8.count > start.utf8.count + 2
         }
-        let names = text.drop { $0 == "@" }.split(separator: "@", omittingEmptySubsequences: false)
+        let nameParts = text.drop { $0 == "@" }.split(
+            separator: "@", omittingEmptySubsequences: false)
         let isName =
-            (1...2).contains(names.count) && names.allSatisfy { !$0.isEmpty && !$0.contains(":") }
+            (1...2).contains(nameParts.count)
+            && nameParts.allSatisfy { !$0.isEmpty && !$0.contains(":") }
         // A handle without an @ must contain a dot, as on Bluesky.
         let isHandle = isName && (text.contains("@") || text.contains(".")) && !text.contains("/")
         guard HTTPClient.isContact(text), isURL || isHandle else {
@@ -477,9 +481,9 @@ extension MirrorSettings {
     private static func schedule(
         _ values: SettingValues, copiesDays: Bool
     ) -> ScheduleConfiguration {
-        let usual: ScheduleModel = copiesDays ? .days : .kernel
+        let defaultModel: ScheduleModel = copiesDays ? .days : .kernel
         return ScheduleConfiguration(
-            model: values[.oldBot] ? .raw : usual, bursts: !values[.oldBot],
+            model: values[.oldBot] ? .raw : defaultModel, bursts: !values[.oldBot],
             maximumPerDay: values[.maxPerDay], quiet: values[.quietHours].minutes)
     }
 }

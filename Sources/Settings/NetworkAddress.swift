@@ -5,20 +5,21 @@ package struct NetworkAddress: Hashable, Sendable {
     /// The bytes of the address: 4 for IPv4, also when written as `::ffff:192.0.2.1`; else 16.
     package let bytes: [UInt8]
 
-    private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
+    /// The first bytes of an IPv6 address that stands for an IPv4 address.
+    private static let mappedPrefix: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
-    /// Nil if the text is no address; a zone (`fe80::1%eth0`) is dropped.
+    /// Parses an address; nil for any other text. A zone (`%eth0` in `fe80::1%eth0`) is dropped.
     package init?(_ text: some StringProtocol) {
         let text = String(text.prefix { $0 != "%" })
-        var short = in_addr()
-        if inet_pton(AF_INET, text, &short) == 1 {
-            bytes = withUnsafeBytes(of: short) { Array($0) }
+        var ipv4 = in_addr()
+        if inet_pton(AF_INET, text, &ipv4) == 1 {
+            bytes = withUnsafeBytes(of: ipv4) { Array($0) }
             return
         }
-        var long = in6_addr()
-        guard inet_pton(AF_INET6, text, &long) == 1 else { return nil }
-        let all = withUnsafeBytes(of: long) { Array($0) }
-        bytes = all.starts(with: Self.mapped) ? Array(all.suffix(4)) : all
+        var ipv6 = in6_addr()
+        guard inet_pton(AF_INET6, text, &ipv6) == 1 else { return nil }
+        let ipv6Bytes = withUnsafeBytes(of: ipv6) { Array($0) }
+        bytes = ipv6Bytes.starts(with: Self.mappedPrefix) ? Array(ipv6Bytes.suffix(4)) : ipv6Bytes
     }
 
     /// Whether it is a loopback address.
@@ -61,8 +62,8 @@ package struct NetworkRange: Hashable, Sendable {
 
     private static func beginning(of bytes: [UInt8], bits: Int) -> [UInt8] {
         bytes.enumerated().map { index, byte in
-            let kept = min(8, max(0, bits - index * 8))
-            return kept == 0 ? 0 : byte & (0xFF << (8 - kept))
+            let keptBits = min(8, max(0, bits - index * 8))
+            return keptBits == 0 ? 0 : byte & (0xFF << (8 - keptBits))
         }
     }
 }

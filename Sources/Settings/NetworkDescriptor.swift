@@ -7,15 +7,15 @@ package import Transport
 
 /// The network-specific behavior of mirror-bot: logins, requests, prices and rules.
 ///
-/// One value for each network, in a file of its own beside this one, which reads the settings for
-/// the network's target. The forms of a network's names and texts are in `NetworkTraits`. No target
-/// above this one knows the networks' targets: code there uses these two values, and never compares
-/// names; `docs/architecture.md` describes how to add a network.
+/// Each network has one value, in a file of its own beside this one, which also passes the settings
+/// to the network's target. The forms of a network's names and texts are in `NetworkTraits`. No
+/// target above this one knows the networks' targets: code there uses the descriptor and the traits,
+/// and never compares networks' names. `docs/architecture.md` describes how to add a network.
 package struct NetworkDescriptor: Sendable {
     /// A value that describes an account of the network.
     package struct Field: Sendable {
         package let field: AccountField
-        /// The roles whose accounts do not need it.
+        /// The roles whose accounts do not need the field.
         let optional: Set<AccountRole>
 
         package init(_ field: AccountField, optionalFor roles: Set<AccountRole> = []) {
@@ -158,7 +158,7 @@ package struct NetworkDescriptor: Sendable {
     /// The fields of an account, in the order in which they are requested from a person and
     /// printed.
     package let fields: [Field]
-    /// The field that identifies the account: equal values certainly belong to the same one.
+    /// The field that identifies the account: equal values certainly belong to the same account.
     package let identity: AccountField
     /// The fields that distinguish credentials, without those that could be guessed from a digest.
     package let fingerprint: [AccountField]
@@ -226,9 +226,11 @@ extension NetworkDescriptor {
         _ traits: NetworkTraits, _ descriptor: (NetworkName) -> NetworkDescriptor
     ) -> NetworkName {
         let name = NetworkName.register(traits)
-        let value = descriptor(name)
-        registered.withLock { known in
-            if !known.contains(where: { $0.name == name }) { known.append(value) }
+        let newDescriptor = descriptor(name)
+        registered.withLock { descriptors in
+            if !descriptors.contains(where: { $0.name == name }) {
+                descriptors.append(newDescriptor)
+            }
         }
         return name
     }

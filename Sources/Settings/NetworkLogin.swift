@@ -3,8 +3,10 @@ package import Networks
 package import Posts
 package import Transport
 
-/// The steps by which a person logs in to accounts of a network: answers, then perhaps a code that
-/// a page of the network shows, then the credentials.
+/// The steps by which a person logs in to an account of a network.
+///
+/// The person answers questions, and on some networks then enters a code that a page of the network
+/// shows. The result is the credentials.
 ///
 /// A terminal asks the questions one after the other, a page all at once.
 package struct NetworkLogin: Sendable {
@@ -28,8 +30,8 @@ package struct NetworkLogin: Sendable {
         package var hint: String?
         package var privacy = Privacy.open
         package var isOptional = false
-        /// The question on which this one depends: at a terminal, this one is asked only if that
-        /// one has an answer.
+        /// The field of the question on which this one depends: at a terminal, this question is
+        /// asked only if that question got an answer.
         package var follows: AccountField?
         /// The page on which the account's owner creates the value; nil if there is none, or if the
         /// value is not needed.
@@ -58,7 +60,7 @@ package struct NetworkLogin: Sendable {
     /// The account to log in to, and the parameters of its requests.
     package struct Request: Sendable {
         package let role: AccountRole
-        /// The address for requests instead of the network's own; nil for that one.
+        /// The address for requests; nil for the network's own address.
         let apiBaseURL: String?
         /// Whether the person has a token that was made in the settings of the account.
         let hasToken: Bool
@@ -91,17 +93,18 @@ package struct NetworkLogin: Sendable {
 
     /// A login that waits for the code of a page of the network.
     package struct Pending: Sendable {
-        /// The address that the person opens; it must be kept private if the network leads back.
+        /// The address that the person opens; it must be kept private if ``leadsBack`` is true.
         package let page: String
-        /// Whether the network leads the browser back with the code, so that nothing is copied.
+        /// Whether the network redirects the browser back with the code, so that the person need not
+        /// copy it.
         package var leadsBack = false
-        /// The name of the sign that the page shows, as "code".
+        /// The word for the text that the page shows, such as "code" or "PIN".
         package let codeName: String
-        /// Whether a browser that was led back has the `state` of this login.
+        /// Whether the `state` that a redirected browser has belongs to this login.
         package var hasState: @Sendable (String) -> Bool = { _ in false }
         /// Exchanges the code that the network's page showed or returned.
         package let finish: @Sendable (_ code: String) async throws -> Grant
-        /// Begins the login again after a refused code; nil if the page can show another one.
+        /// Begins the login again after a refused code; nil if the page can show another code.
         package var beginAgain: (@Sendable () async throws -> Pending)?
 
         init(
@@ -123,7 +126,7 @@ package struct NetworkLogin: Sendable {
         package var missing: [NetworkDescriptor.MissingScope] = []
         /// How to get credentials with all scopes.
         package var advice = ""
-        /// Whether only a request with the credentials shows if they are right.
+        /// Whether the credentials have not been tested yet, and a request must show if they are right.
         package var isUntried = false
         /// Revokes the token that the network issued for this login; nil if it issued none.
         package var revoke: (@Sendable () async throws -> Void)?

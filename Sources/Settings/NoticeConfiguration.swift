@@ -35,10 +35,10 @@ package struct NoticeConfiguration: Sendable {
     package let heartbeat: Address?
 
     /// Whether notices are sent at all.
-    package var tells: Bool { address != nil || !command.isEmpty }
+    package var sendsNotices: Bool { address != nil || !command.isEmpty }
 
     /// Whether neither notices nor heartbeats are sent.
-    package var isIdle: Bool { !tells && heartbeat == nil }
+    package var isIdle: Bool { !sendsNotices && heartbeat == nil }
 
     /// - Parameter values: The settings, unparsed.
     /// - Throws: ``ConfigurationError`` for a value that cannot be used.
@@ -57,7 +57,7 @@ package struct NoticeConfiguration: Sendable {
 
     private static let ntfyScheme = "ntfy://"
 
-    /// Parses the address of notices, also one of ntfy's own form.
+    /// Parses the address of notices, which may also begin with `ntfy://`.
     ///
     /// - Throws: ``ConfigurationError``.
     static func noticeAddress(_ text: String, named name: String) throws -> Address {
@@ -139,7 +139,7 @@ package struct NoticeConfiguration: Sendable {
     }
 
     /// Writes words as ``words(_:named:)`` reads them.
-    static func line(_ words: [String]) -> String {
+    static func commandLine(_ words: [String]) -> String {
         words.map { word in
             let isPlain = !word.isEmpty && !word.contains { " \"'".contains($0) }
             return isPlain ? word : "'" + word.replacing("'", with: "'\"'\"'") + "'"

@@ -20,7 +20,7 @@ package struct ProcessSettings: Sendable {
     package var secretKey: Secret?
     /// The name or folder of MeCab's dictionary.
     package private(set) var dictionary: String
-    /// The number of passes of its mirrors that run concurrently.
+    /// The most passes of the process's mirrors that run concurrently.
     package private(set) var passes: Int
     /// The addresses of notices and heartbeats.
     package private(set) var notices: NoticeConfiguration
@@ -30,7 +30,7 @@ package struct ProcessSettings: Sendable {
     package private(set) var web: WebSettings
     /// Whether the process runs on Heroku, where the disk is deleted daily.
     package private(set) var isDyno: Bool
-    /// The variables of a rehearsal; empty in earnest.
+    /// The variables of a rehearsal; empty in normal operation.
     package let rehearsal: [String: String]
 
     /// - Parameters:
@@ -77,8 +77,8 @@ package struct ProcessSettings: Sendable {
     /// The file name of the embedded database in its folder.
     package static let databaseFile = "mirror-bot.sqlite"
 
-    /// The folder of the embedded database: the one that is set, or else the user's folder for
-    /// program data.
+    /// The folder of the embedded database: the folder in the settings, or else the user's folder
+    /// for program data.
     ///
     /// - Throws: ``ConfigurationError`` if there is no home folder.
     package static func home(_ values: SettingValues, _ environment: [String: String]) throws

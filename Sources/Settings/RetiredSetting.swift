@@ -1,7 +1,7 @@
 /// A variable that an earlier version read, and that this one ignores with a warning.
 package struct RetiredSetting: Sendable {
     package let name: String
-    /// The present way to the same effect, as a sentence without its end.
+    /// The present way to achieve the effect, as a sentence without a full stop.
     private let instead: String
 
     private init(_ name: String, instead: String) {
@@ -9,12 +9,13 @@ package struct RetiredSetting: Sendable {
         self.instead = instead
     }
 
-    /// The statement that the variable has no effect, and what has, as the end of a sentence that
-    /// begins with the variable's name.
+    /// The statement that the variable is no longer used, and its replacement: the end of a sentence
+    /// that begins with the variable's name.
     package var problem: String { "is no longer used: \(instead)" }
 
     private static let all = [
-        RetiredSetting("SCHEDULE_MODEL", instead: times), RetiredSetting("BURSTS", instead: times),
+        RetiredSetting("SCHEDULE_MODEL", instead: oldBotReplaces),
+        RetiredSetting("BURSTS", instead: oldBotReplaces),
         RetiredSetting(
             "WEIGHTS",
             instead:
@@ -24,7 +25,7 @@ package struct RetiredSetting: Sendable {
             "X_FIELD_NAMES", instead: "requests to X have the spelling that costs less"),
     ]
 
-    private static let times =
+    private static let oldBotReplaces =
         "\(Setting.oldBot.name)=yes draws each minute by itself, and lets all evidence about "
         + "favorites count alike, as the bot of 2014 did"
 

@@ -36,8 +36,8 @@ extension AnySetting {
             .webListen, .webAddress, .webPassword, .webHosts, .webUserHeader, .webProxies,
             .publicPage)
 
-    /// The names of the few that people change often.
-    static let often = Set(
+    /// The names of the settings that people change often.
+    static let oftenChanged = Set(
         list(
             .maxPerDay, .quietHours, .holdWhileActive, .fitness, .noRepeatDays, .review,
             .favoriteMode, .favoriteRateThreshold, .favoritesPerDay, .repliesPerPerson, .timeZone
@@ -55,10 +55,10 @@ extension AnySetting {
     }
 
     /// The effect of changing an account or its network.
-    static let rebinding =
+    static let rebindingEffect =
         "An account other than the mirror's is refused until `mirror-bot rebind`."
     /// The effect of naming another database.
-    fileprivate static let moving =
+    fileprivate static let movingEffect =
         "Nothing is moved there; `mirror-bot move` takes a mirror to another database."
 }
 
@@ -90,7 +90,7 @@ extension Setting where Value == NetworkName {
             "NETWORK", title: "Network of both accounts", .mirror, "where both accounts live",
             scope: .identity, form: .anyNetwork, fallback: .usual,
             usually: "told by the variables of the accounts, else `mastodon`",
-            effect: AnySetting.rebinding,
+            effect: AnySetting.rebindingEffect,
             prompt: .optional, example: "mastodon",
             derived: { values in values.impliedNetwork().map { ($0, .implied) } })
     }
@@ -101,7 +101,7 @@ extension Setting where Value == NetworkName {
             "where the human lives, if not where the bot does",
             scope: .identity, form: .anyNetwork, fallback: .usual,
             usually: "as `NETWORK`, unless the account's variables tell another",
-            effect: AnySetting.rebinding,
+            effect: AnySetting.rebindingEffect,
             details:
                 "also the network of imported JSON Lines, while [archives](archives.md) know theirs: mastodon-archive, "
                 + "Pixelfed and Misskey count as Mastodon",
@@ -114,7 +114,7 @@ extension Setting where Value == NetworkName {
             "where the bot lives, if not where the human does",
             scope: .identity, form: .anyNetwork, fallback: .usual,
             usually: "as `NETWORK`, unless the account's variables tell another",
-            effect: AnySetting.rebinding,
+            effect: AnySetting.rebindingEffect,
             prompt: .optional,
             derived: { values in values.derivedNetwork(of: .bot) })
     }
@@ -252,7 +252,7 @@ extension Setting where Value == String? {
             scope: .process,
             form: .text("folder"), fallback: nil,
             usually: "`$XDG_DATA_HOME/mirror-bot`, else `~/.local/share/mirror-bot`", isPath: true,
-            effect: AnySetting.moving)
+            effect: AnySetting.movingEffect)
     }
 }
 
@@ -263,7 +263,7 @@ extension Setting where Value == Secret? {
             scope: .process,
             form: .secret("`postgres://…`") { try ProcessSettings.requireDatabase($0, named: $1) },
             fallback: nil,
-            isSecret: true, effect: AnySetting.moving,
+            isSecret: true, effect: AnySetting.movingEffect,
             details: "`sslmode` in it decides about TLS; [several hosts](deploy.md#postgres), as "
                 + "`postgres://user:password@a:5432,b:5432/name`, and the one that takes changes is used"
         )
@@ -458,7 +458,7 @@ extension Setting where Value == Bool {
             "mirror posts that hold links; `off` leaves them out, and old replies with links too",
             form: .onOrOff, fallback: true, uptake: .nextDecision,
             details: "for a sentence seldom makes sense without its link",
-            derived: { $0.ofBotNetwork(.links) })
+            derived: { $0.defaultOfBotNetwork(.links) })
     }
 
     package static var contentWarnings: Setting {
@@ -547,7 +547,7 @@ extension Setting where Value == Int {
             "REPLIES_PER_PERSON", title: "Replies to a person a day, at most", .replies,
             "replies to one person a day at most",
             form: .integer(0...100), fallback: 3,
-            uptake: .nextDecision, derived: { values in values.ofMemorial(0) })
+            uptake: .nextDecision, derived: { values in values.defaultOfMemorial(0) })
     }
 
     package static var repliesPerThread: Setting {
@@ -627,7 +627,7 @@ extension Setting where Value == FavoriteMode {
             "`auto` favorites, `suggest` only notes what it would favorite, `off` does neither",
             form: .cases, fallback: .auto,
             effect: "With `off` nothing that was decided or approved before is sent either.",
-            derived: { $0.ofMemorial(.off) ?? $0.ofBotNetwork(.favoriteMode) })
+            derived: { $0.defaultOfMemorial(.off) ?? $0.defaultOfBotNetwork(.favoriteMode) })
     }
 }
 
@@ -753,7 +753,7 @@ extension Setting where Value == [String] {
             scope: .process,
             form: .text(
                 "words", parse: { try NoticeConfiguration.words($0, named: $1) },
-                print: { $0.isEmpty ? nil : NoticeConfiguration.line($0) }), fallback: [])
+                print: { $0.isEmpty ? nil : NoticeConfiguration.commandLine($0) }), fallback: [])
     }
 }
 

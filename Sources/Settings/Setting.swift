@@ -17,15 +17,16 @@ package struct Setting<Value: Sendable>: Sendable {
     /// The value if none is set, and none is derived from other settings.
     package let fallback: Value
     private let syntax: @Sendable () -> SettingSyntax<Value>
-    private let table: @Sendable () -> AnySetting
+    private let makeErased: @Sendable () -> AnySetting
 
     /// The setting without its type, as ``AnySetting/all`` lists it.
-    package var erased: AnySetting { table() }
+    package var erased: AnySetting { makeErased() }
 
     /// Declares a setting.
     ///
     /// A declaration is evaluated again at each use, because a generic type stores no static
-    /// properties. So the parts that only ``AnySetting`` needs are made only for ``erased``.
+    /// properties. Therefore the parts that only ``AnySetting`` needs are created when ``erased`` is
+    /// read.
     ///
     /// - Parameters:
     ///   - name: The variable.
@@ -49,7 +50,7 @@ package struct Setting<Value: Sendable>: Sendable {
         self.name = name
         self.fallback = fallback
         self.syntax = syntax
-        table = {
+        makeErased = {
             let syntax = syntax()
             return AnySetting(
                 name, title: title, group, meaning, scope: scope, form: syntax.form,
@@ -60,12 +61,12 @@ package struct Setting<Value: Sendable>: Sendable {
                     let value = try syntax.parse(text, of: name)
                     return ParsedSetting(value: AnySettingValue(value), text: syntax.print(value))
                 },
-                unset: { values in
-                    let found = derived?(values)
-                    let value = found?.value ?? fallback
+                makeDefault: { values in
+                    let derivedDefault = derived?(values)
+                    let value = derivedDefault?.value ?? fallback
                     return syntax.print(value).map { text in
                         FoundSetting(
-                            text: text, origin: found?.origin ?? .fallback,
+                            text: text, origin: derivedDefault?.origin ?? .fallback,
                             value: AnySettingValue(value))
                     }
                 })

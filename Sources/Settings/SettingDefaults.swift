@@ -4,18 +4,18 @@
 /// network.defaults[.favoriteMode] = .suggest
 /// ```
 package struct SettingDefaults: Sendable {
-    private var found: [String: ParsedSetting] = [:]
+    private var defaults: [String: ParsedSetting] = [:]
 
-    /// The network's own default; nil to use that of all networks.
+    /// The network's own default; nil to use the setting's general default.
     package subscript<Value>(_ setting: Setting<Value>) -> Value? {
-        get { found[setting.name]?.value.value(of: Value.self) }
+        get { defaults[setting.name]?.value.value(of: Value.self) }
         set {
-            found[setting.name] = newValue.map { value in
+            defaults[setting.name] = newValue.map { value in
                 ParsedSetting(value: AnySettingValue(value), text: setting.print(value))
             }
         }
     }
 
-    /// The text of the default of a variable; nil to use that of all networks.
-    func text(of name: String) -> String? { found[name]?.text }
+    /// The text of the network's own default; nil to use the setting's general default.
+    func text(of name: String) -> String? { defaults[name]?.text }
 }

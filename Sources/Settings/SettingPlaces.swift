@@ -5,8 +5,8 @@ import Storage
 /// folder of the embedded database.
 ///
 /// The home contains a list of the working folders whose `.env` named it, as lines
-/// `path<TAB>mirror`; the last line of a path counts. By the list a person notices that two folders
-/// share a mirror by mistake.
+/// `path<TAB>mirror`; the last line of a path counts. The list lets a person notice that two
+/// folders share a mirror by mistake.
 package struct SettingPlaces: Equatable, Sendable {
     package let folder: String
     /// Nil if there is no home folder.
@@ -21,10 +21,10 @@ package struct SettingPlaces: Equatable, Sendable {
     /// Adds this folder to the list, if it has a `.env`; failures are ignored.
     ///
     /// - Parameter mirror: The mirror's name.
-    package func note(_ mirror: String) {
+    package func listFolder(of mirror: String) {
         guard let list, let home, folder != home, files.first == folder + "/.env",
             !folder.contains(where: { $0.isNewline || $0 == "\t" }),
-            known(in: list)[folder] != mirror
+            mirrorsByFolder(in: list)[folder] != mirror
         else { return }
         let descriptor = open(
             list, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
@@ -37,15 +37,15 @@ package struct SettingPlaces: Equatable, Sendable {
     /// The other folders with a `.env` that were last used for a mirror.
     ///
     /// - Parameter mirror: The mirror's name.
-    package func others(of mirror: String) -> [String] {
+    package func otherFolders(of mirror: String) -> [String] {
         guard let list else { return [] }
-        return known(in: list).filter { path, name in
+        return mirrorsByFolder(in: list).filter { path, name in
             name == mirror && path != folder && access(path + "/.env", F_OK) == 0
         }.map(\.key).sorted()
     }
 
-    /// The mirrors of the folders in the list.
-    private func known(in list: String) -> [String: String] {
+    /// The mirror of each folder in the list.
+    private func mirrorsByFolder(in list: String) -> [String: String] {
         // A list that cannot be read, or is not trusted, gives no hints.
         guard
             let data = try? FileTrust.contents(

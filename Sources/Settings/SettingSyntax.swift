@@ -183,9 +183,9 @@ extension SettingSyntax where Value == Money {
 extension SettingSyntax where Value == Duration {
     /// Whole seconds.
     static func seconds(_ range: ClosedRange<Int>) -> SettingSyntax {
-        let number = SettingSyntax<Int>.integer(range)
-        return SettingSyntax(number.form) { text, name in
-            .seconds(try number.parse(text, of: name))
+        let wholeNumber = SettingSyntax<Int>.integer(range)
+        return SettingSyntax(wholeNumber.form) { text, name in
+            .seconds(try wholeNumber.parse(text, of: name))
         } print: { duration in
             "\(duration.components.seconds)"
         }

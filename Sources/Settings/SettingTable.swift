@@ -59,7 +59,8 @@ package struct SettingTable: Sendable {
             }
             try connection.insert(batch)
             if let statement = values[Setting.humanConsent.name].flatMap(HumanConsent.Ground.init) {
-                try HumanConsent.state(statement, of: mirror, on: connection, now: now)
+                try HumanConsent.storeStatement(
+                    statement, of: mirror, on: connection, now: now)
             }
             try MirrorVersion.raise(mirror, on: connection)
         }
@@ -76,17 +77,17 @@ package struct SettingTable: Sendable {
     package func remove(_ names: [String], seen: Seen? = nil) async throws -> [String] {
         let mirror = mirror
         return try await storage.transaction { connection in
-            let known = try Self.all(of: mirror, on: connection)
-            try seen.require(Self.seen(names, in: known))
-            let found = names.filter { known[$0] != nil }
-            guard !found.isEmpty else { return [] }
+            let storedValues = try Self.all(of: mirror, on: connection)
+            try seen.require(Self.seen(names, in: storedValues))
+            let removedNames = names.filter { storedValues[$0] != nil }
+            guard !removedNames.isEmpty else { return [] }
             try connection.execute(
-                "DELETE FROM settings WHERE mirror = \(mirror) AND name IN \(list: found)")
-            if found.contains(Setting.humanConsent.name) {
+                "DELETE FROM settings WHERE mirror = \(mirror) AND name IN \(list: removedNames)")
+            if removedNames.contains(Setting.humanConsent.name) {
                 try HumanConsent.withdraw(of: mirror, on: connection)
             }
             try MirrorVersion.raise(mirror, on: connection)
-            return found
+            return removedNames
         }
     }
 }

@@ -26,7 +26,7 @@ package enum SettingOrigin: String, Codable, Sendable {
 
 /// The values of all settings, each parsed once, with their texts and origins.
 package struct SettingValues: Sendable {
-    private var found: [String: FoundSetting] = [:]
+    private var foundSettings: [String: FoundSetting] = [:]
     /// Warnings about input that a person may have meant differently, a sentence each; the values
     /// can be used nevertheless.
     package private(set) var warnings: [String] = []
@@ -70,9 +70,9 @@ package struct SettingValues: Sendable {
             do {
                 if let given = try Self.find(setting, flags, sources) {
                     // The text is stored before it is parsed, so that an invalid one is kept too.
-                    found[setting.name] = FoundSetting(
+                    foundSettings[setting.name] = FoundSetting(
                         text: given.text, origin: given.origin, value: nil)
-                    found[setting.name] = FoundSetting(
+                    foundSettings[setting.name] = FoundSetting(
                         text: given.text, origin: given.origin,
                         value: try setting.parse(given.text).value)
                 }
@@ -83,8 +83,8 @@ package struct SettingValues: Sendable {
             }
         }
         // Defaults are derived after all given values, because they may depend on these.
-        for setting in AnySetting.all where found[setting.name] == nil {
-            found[setting.name] = setting.unset(self)
+        for setting in AnySetting.all where foundSettings[setting.name] == nil {
+            foundSettings[setting.name] = setting.makeDefault(self)
         }
         for (variables, origin) in sources where origin == .environment {
             warnings += RetiredSetting.names.compactMap { name in
@@ -125,55 +125,59 @@ package struct SettingValues: Sendable {
     ) -> (values: SettingValues, problems: [ConfigurationError]) {
         var problems: [ConfigurationError] = []
         let folder = folder ?? FileManager.default.currentDirectoryPath
-        let here = DotEnvPlace(folder: folder, name: ".env")
-        var files = [here.read(&problems)].compactMap(\.self)
+        let folderFile = DotEnvPlace(folder: folder, name: ".env")
+        var files = [folderFile.read(&problems)].compactMap(\.self)
         let variables = EnvironmentVariablesProvider(environmentVariables: environment)
         func read() -> (SettingValues, [ConfigurationError]) {
-            let ofFiles = files.map {
+            let fileSources = files.map {
                 (EnvironmentVariablesProvider(environmentVariables: $0.variables), $0.place.origin)
             }
             var problems: [ConfigurationError] = []
             return (
                 SettingValues(
-                    flags: flags, [(variables, .environment)] + ofFiles, problems: &problems),
+                    flags: flags, [(variables, .environment)] + fileSources, problems: &problems),
                 problems
             )
         }
-        var (values, wrong) = read()
+        var (values, valueProblems) = read()
         // Without a home folder there is no second `.env`.
         let home = try? ProcessSettings.home(values, environment)
         if let home {
-            let there = DotEnvPlace(folder: home, name: home + "/.env", origin: .homeDotEnv)
-            if !there.isSameFile(as: here), let file = there.read(ofHome: environment, &problems) {
+            let homeFile = DotEnvPlace(folder: home, name: home + "/.env", origin: .homeDotEnv)
+            if !homeFile.isSameFile(as: folderFile),
+                let file = homeFile.read(ofHome: environment, &problems)
+            {
                 files.append(file)
-                (values, wrong) = read()
+                (values, valueProblems) = read()
             }
         }
-        problems += wrong
+        problems += valueProblems
         values.warnings += files.flatMap(\.warnings)
         values.places = SettingPlaces(folder: folder, home: home, files: files.map(\.place.path))
         return (values, problems)
     }
 
-    /// The value of a setting, or its default, also for a text that is no value.
+    /// The value of a setting; its default if it is not set, or if its text is not valid.
     package subscript<Value>(_ setting: Setting<Value>) -> Value {
-        found[setting.name]?.value?.value(of: Value.self) ?? setting.fallback
+        foundSettings[setting.name]?.value?.value(of: Value.self) ?? setting.fallback
     }
 
-    /// The text of a setting's value, or that of its default, as a person is shown it.
-    package func text(_ setting: AnySetting) -> String? { found[setting.name]?.text }
+    /// The text of a setting's value, or else of its default, for display.
+    package func text(_ setting: AnySetting) -> String? { foundSettings[setting.name]?.text }
 
-    /// The text of a setting's value, or that of its default, as a person is shown it.
-    package func text<Value>(_ setting: Setting<Value>) -> String? { found[setting.name]?.text }
+    /// The text of a setting's value, or else of its default, for display.
+    package func text<Value>(_ setting: Setting<Value>) -> String? {
+        foundSettings[setting.name]?.text
+    }
 
     /// The origin of the setting's value; unset if there is none.
     package func origin(_ setting: AnySetting) -> SettingOrigin {
-        found[setting.name]?.origin ?? .unset
+        foundSettings[setting.name]?.origin ?? .unset
     }
 
     /// The origin of the setting's value; unset if there is none.
     package func origin<Value>(_ setting: Setting<Value>) -> SettingOrigin {
-        found[setting.name]?.origin ?? .unset
+        foundSettings[setting.name]?.origin ?? .unset
     }
 
     /// The network of a role's account.
@@ -197,8 +201,8 @@ package struct SettingValues: Sendable {
     /// account's variables belong, else that of the other account.
     func derivedNetwork(of role: AccountRole) -> (value: NetworkName, origin: SettingOrigin) {
         let isNamed = ![.fallback, .implied, .unset].contains(origin(.network))
-        let possible = possibleNetworks(of: role)
-        if !isNamed, possible.count == 1, let network = possible.first {
+        let candidates = possibleNetworks(of: role)
+        if !isNamed, candidates.count == 1, let network = candidates.first {
             return (network, .implied)
         }
         return (self[.network], isNamed ? .fallback : origin(.network))
@@ -220,14 +224,14 @@ package struct SettingValues: Sendable {
         }
     }
 
-    /// Returns the values, overridden by those stored for the mirror, which in turn flags override.
+    /// Returns the values together with those stored for the mirror, which override all but flags.
     ///
     /// A stored value of a retired variable is ignored, with a warning.
     ///
     /// - Parameter stored: The stored values, by variable name.
     /// - Returns: The values; those from the store have the origin ``SettingOrigin/stored``.
-    /// - Throws: ``ConfigurationError`` for an invalid name or value, such as one of an earlier
-    ///   version.
+    /// - Throws: ``ConfigurationError`` for an invalid name or value, such as one that an earlier
+    ///   version accepted.
     func overlaid(with stored: [String: String]) throws -> SettingValues {
         var values = self
         values.storedRetired = [:]
@@ -237,8 +241,9 @@ package struct SettingValues: Sendable {
                 continue
             }
             let parsed = try Self.parsedOfMirror(name, text)
-            if values.found[name]?.origin != .flag {
-                values.found[name] = FoundSetting(text: text, origin: .stored, value: parsed)
+            if values.foundSettings[name]?.origin != .flag {
+                values.foundSettings[name] = FoundSetting(
+                    text: text, origin: .stored, value: parsed)
             }
         }
         values.deriveDefaults()
@@ -250,10 +255,10 @@ package struct SettingValues: Sendable {
     func withoutIdentity() -> SettingValues {
         var values = self
         for setting in AnySetting.all where setting.scope == .identity {
-            values.found[setting.name] = nil
+            values.foundSettings[setting.name] = nil
         }
-        for setting in AnySetting.all where values.found[setting.name] == nil {
-            values.found[setting.name] = setting.unset(values)
+        for setting in AnySetting.all where values.foundSettings[setting.name] == nil {
+            values.foundSettings[setting.name] = setting.makeDefault(values)
         }
         values.deriveDefaults()
         return values
@@ -288,14 +293,14 @@ package struct SettingValues: Sendable {
         return try setting.parse(try unquoted(text, name)).value
     }
 
-    /// The values with unset networks, and their consequences, taken from stored logins.
+    /// Returns the values in which the networks of stored logins replace unset networks.
     ///
     /// - Parameter networks: The networks of the logins that are used.
     /// - Returns: The values; those from a login have the origin ``SettingOrigin/login``.
     package func adopting(_ networks: [AccountRole: NetworkName]) -> SettingValues {
         var values = self
         for (role, network) in networks where networkSetting(of: role) == nil {
-            values.found[Setting.network(of: role).name] = FoundSetting(
+            values.foundSettings[Setting.network(of: role).name] = FoundSetting(
                 text: network.rawValue, origin: .login, value: AnySettingValue(network))
         }
         values.deriveDefaults()
@@ -306,34 +311,38 @@ package struct SettingValues: Sendable {
     private mutating func deriveDefaults() {
         for setting in AnySetting.all
         where setting.isDerived && [.fallback, .implied].contains(origin(setting)) {
-            found[setting.name] = setting.unset(self)
+            foundSettings[setting.name] = setting.makeDefault(self)
         }
     }
 
-    /// Returns the value of an unset setting where the bot's network has a default of its own.
-    func ofBotNetwork<Value>(_ setting: Setting<Value>) -> (value: Value, origin: SettingOrigin)? {
+    /// Returns the default that the bot's network has for a setting; nil if it has none of its own.
+    func defaultOfBotNetwork<Value>(_ setting: Setting<Value>) -> (
+        value: Value, origin: SettingOrigin
+    )? {
         network(of: .bot).descriptor.defaults[setting].map { ($0, .fallback) }
     }
 
-    /// Returns the value of an unset setting where the mirror is a memorial.
+    /// Returns the default of a setting for a memorial; nil if the mirror is not a memorial.
     ///
     /// - Parameter value: The value for a memorial.
-    func ofMemorial<Value>(_ value: Value) -> (value: Value, origin: SettingOrigin)? {
+    func defaultOfMemorial<Value>(_ value: Value) -> (value: Value, origin: SettingOrigin)? {
         self[.memorial] ? (value, .implied) : nil
     }
 
     private static func find(
         _ setting: AnySetting, _ flags: [String: String], _ sources: [Source]
     ) throws -> Given? {
-        func form(_ text: String) throws -> String {
+        func expanded(_ text: String) throws -> String {
             guard setting.isPath, let environment = sources.first else { return text }
             return try path(text, environment.variables)
         }
         if let flag = flags[setting.name] {
-            return (try form(try unquoted(flag, setting.name)), .flag)
+            return (try expanded(try unquoted(flag, setting.name)), .flag)
         }
         for (variables, origin) in sources {
-            if let value = try value(setting.name, variables) { return (try form(value), origin) }
+            if let value = try value(setting.name, variables) {
+                return (try expanded(value), origin)
+            }
             if setting.isSecret, let name = try value(setting.name + "_FILE", variables) {
                 return (try secret(at: try path(name, sources[0].variables), for: setting), .file)
             }
@@ -362,8 +371,9 @@ package struct SettingValues: Sendable {
         guard let opening = text.first, let closing = quotes[opening],
             let end = text.dropFirst().firstIndex(of: closing)
         else { return text }
-        let rest = text[end...].dropFirst()
-        guard !rest.isEmpty, rest.first(where: { !$0.isWhitespace }) != "#" else {
+        let textAfterQuote = text[end...].dropFirst()
+        guard !textAfterQuote.isEmpty, textAfterQuote.first(where: { !$0.isWhitespace }) != "#"
+        else {
             throw ConfigurationError(name, "stands between quotes; leave them out")
         }
         return text
@@ -412,17 +422,17 @@ package struct SettingValues: Sendable {
 extension SettingValues: CustomReflectable, CustomStringConvertible {
     /// The settings by name, without the values of the secret ones.
     package var description: String {
-        "\(shown.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })"
+        "\(displayTexts.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })"
     }
 
     package var customMirror: Mirror {
-        Mirror(self, children: shown.map { (label: $0.key, value: $0.value) })
+        Mirror(self, children: displayTexts.map { (label: $0.key, value: $0.value) })
     }
 
-    private var shown: [String: String] {
+    private var displayTexts: [String: String] {
         let secrets = Set(AnySetting.all.filter(\.isSecret).map(\.name))
         return Dictionary(
-            uniqueKeysWithValues: found.map {
+            uniqueKeysWithValues: foundSettings.map {
                 ($0.key, secrets.contains($0.key) ? "<redacted>" : $0.value.text)
             })
     }

@@ -33,11 +33,12 @@ package enum Spelling {
         var lastRow = Array(0...second.count)
         for (row, letter) in first.enumerated() {
             var currentRow = [row + 1]
-            for (column, other) in second.enumerated() {
+            for (column, otherLetter) in second.enumerated() {
                 var fewestSlips = min(
                     lastRow[column + 1] + 1, currentRow[column] + 1,
-                    lastRow[column] + (letter == other ? 0 : 1))
-                if row > 0, column > 0, letter == second[column - 1], first[row - 1] == other {
+                    lastRow[column] + (letter == otherLetter ? 0 : 1))
+                if row > 0, column > 0, letter == second[column - 1], first[row - 1] == otherLetter
+                {
                     fewestSlips = min(fewestSlips, rowBeforeLast[column - 1] + 1)
                 }
                 currentRow.append(fewestSlips)

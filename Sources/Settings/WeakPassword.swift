@@ -7,9 +7,9 @@
 enum WeakPassword {
     /// The number of digits below which a number is guessed, such as a date, a telephone number or
     /// `12345678`.
-    private static let fewDigits = 12
+    private static let guessedDigits = 12
     /// The lengths of repeated parts that are recognized: `aaaaaaaa`, `abcabcabc`, `12341234`.
-    private static let repeated = 1...4
+    private static let repeatedLengths = 1...4
     /// Rows of keys and the alphabet, whose sequences are recognized.
     private static let rows = [
         "qwertyuiop", "asdfghjkl", "zxcvbnm", "qwertzuiop", "yxcvbnm", "azertyuiop", "qsdfghjklm",
@@ -26,24 +26,24 @@ enum WeakPassword {
         let text = password.lowercased()
         let plain = text.filter { !$0.isWhitespace }
         if plain.count < 4 || Set(plain).count < 4 && plain.count < 16 { return true }
-        if plain.allSatisfy(\.isNumber), plain.count < fewDigits { return true }
+        if plain.allSatisfy(\.isNumber), plain.count < guessedDigits { return true }
         if isRepetition(plain) || isSequence(plain) { return true }
         return cores(of: plain).contains { isWord($0) || isSequence($0) }
     }
 
     private static func isRepetition(_ text: String) -> Bool {
         let signs = Array(text)
-        return repeated.contains { length in
+        return repeatedLengths.contains { length in
             signs.indices.allSatisfy { signs[$0] == signs[$0 % length] }
         }
     }
 
-    /// Whether the text is a part of a row, or a repetition of one.
+    /// Whether the text is a part of a row of keys, or of a row written twice.
     private static func isSequence(_ text: String) -> Bool {
         guard text.count >= 4 else { return false }
         return rows.contains { row in
-            let both = [row, String(row.reversed())]
-            return both.contains { $0.contains(text) || ($0 + $0).contains(text) }
+            let directions = [row, String(row.reversed())]
+            return directions.contains { $0.contains(text) || ($0 + $0).contains(text) }
         }
     }
 

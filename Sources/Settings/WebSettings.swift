@@ -80,10 +80,10 @@ package struct WebSettings: Sendable {
             try values[.webListen]
             ?? Self.listening(port ?? "127.0.0.1:8080", named: Setting.webListen.name)
         password = values[.webPassword]
-        let called = values[.webAddress]
-        address = called?.text
+        let pageAddress = values[.webAddress]
+        address = pageAddress?.text
         var names = values[.webHosts]
-        if let host = called?.host, !Listening.isLoopback(host) { names.insert(host) }
+        if let host = pageAddress?.host, !Listening.isLoopback(host) { names.insert(host) }
         hosts = names
         userHeader = values[.webUserHeader]
         proxies = values[.webProxies]
@@ -122,7 +122,7 @@ package struct WebSettings: Sendable {
         return Set(names)
     }
 
-    /// Fails for a text that is no header that only a proxy sends.
+    /// Returns a header's name; fails if browsers, or proxies without a login, send that header.
     ///
     /// - Throws: ``ConfigurationError``.
     static func userHeader(_ header: String, named name: String) throws -> String {
@@ -208,7 +208,7 @@ package struct WebSettings: Sendable {
         return users.count == 1 && users[0].contains { !$0.isWhitespace }
     }
 
-    /// Headers that browsers send, or proxies without a login; in lower case.
+    /// Headers that browsers send, or that proxies send without a login; in lower case.
     private static let sentByOthers: Set = [
         "age", "alt-used", "authorization", "cache-control", "connection", "cookie", "cookie2",
         "date",
@@ -223,7 +223,8 @@ package struct WebSettings: Sendable {
         "x-purpose",
         "x-real-ip", "x-request-id", "x-requested-with", "x-scheme",
     ]
-    private static let beginningsOfOthers = [
+    /// The beginnings of the names of further such headers.
+    private static let prefixesSentByOthers = [
         "accept", "access-control-", "cf-", "content-", "if-", "ping-", "proxy-", "sec-",
         "service-worker",
         "x-forwarded-", "x-original-", "x-moz",
@@ -231,7 +232,7 @@ package struct WebSettings: Sendable {
 
     private static func isSentByOthers(_ header: String) -> Bool {
         let name = header.lowercased()
-        return sentByOthers.contains(name) || beginningsOfOthers.contains { name.hasPrefix($0) }
+        return sentByOthers.contains(name) || prefixesSentByOthers.contains { name.hasPrefix($0) }
     }
 
     /// Whether requests from other machines can be expected.

@@ -18,16 +18,17 @@ extension NetworkDescriptor {
                 home: Rhythm.Beat(multiple: 15, shortest: .seconds(15 * 60)),
                 ownPosts: Rhythm.Beat(multiple: 5, shortest: .seconds(5 * 60)),
                 favorites: Rhythm.Beat(multiple: 30, shortest: .seconds(30 * 60))),
-            connect: { made in
-                let x = made.settings.x
+            connect: { connection in
+                let xSettings = connection.settings.x
                 let options = XOptions(
-                    apiBaseURL: made.account.apiBaseURL, mayPublish: x.mayPublish,
-                    homePostsPerDay: x.homePostsPerDay,
-                    ownsApp: x.appOwner == made.account.role)
+                    apiBaseURL: connection.account.apiBaseURL, mayPublish: xSettings.mayPublish,
+                    homePostsPerDay: xSettings.homePostsPerDay,
+                    ownsApp: xSettings.appOwner == connection.account.role)
                 return try XNetwork(
-                    credentials: XCredentials(made.account.credentials), options: options,
-                    book: made.book,
-                    client: made.client, origin: made.origin, now: made.now, uptime: made.uptime)
+                    credentials: XCredentials(connection.account.credentials), options: options,
+                    book: connection.book,
+                    client: connection.client, origin: connection.origin, now: connection.now,
+                    uptime: connection.uptime)
             })
         network.login = .x
         network.defaults[.links] = false
@@ -47,7 +48,7 @@ extension NetworkDescriptor {
                 wants the person's express consent before their account is matched to one elsewhere: \
                 https://developer.x.com/en/developer-terms/policy
                 """, matchingNeedsConsent: true)
-        let read = {
+        let priceOfReading = {
             @Sendable (items: Int, feed: Feed, role: AccountRole, settings: MirrorSettings) in
             XPrices.current.price(
                 ofReading: items, from: feed, ownsApp: settings.x.appOwner == role)
@@ -55,11 +56,12 @@ extension NetworkDescriptor {
         network.prices = Prices(
             day: XPrices.current.day, budget: Setting.xBudget.name,
             monthlyBudget: \.x.monthlyBudget, post: XPrices.current.postCreate,
-            reply: XPrices.current.summonedReply, delete: XPrices.current.delete, read: read,
+            reply: XPrices.current.summonedReply, delete: XPrices.current.delete,
+            read: priceOfReading,
             ownPost: { _ in XPrices.current.priceOfLookUp(of: .own) },
             homeShare: \.x.homeShare, assumptions: \.x.assumptions,
             poll: { feed, role, settings in
-                read(XNetwork.smallestPage(of: feed), feed, role, settings)
+                priceOfReading(XNetwork.smallestPage(of: feed), feed, role, settings)
             })
         network.homeGap = { _, settings in
             settings.x.homePostsPerDay == 0
@@ -74,16 +76,16 @@ extension NetworkLogin {
     fileprivate static let x: NetworkLogin = {
         var login = NetworkLogin(
             questions: { request in
-                let hasApp = request.app != nil
+                let hasOtherApp = request.otherApp != nil
                 var key = Question(.consumerKey, "API key of your app")
-                key.form = hasApp ? "Enter for the other account's app" : nil
-                key.hint = hasApp ? "empty for the app of the other account" : nil
+                key.form = hasOtherApp ? "Enter for the other account's app" : nil
+                key.hint = hasOtherApp ? "empty for the app of the other account" : nil
                 key.privacy = .masked
-                key.isOptional = hasApp
+                key.isOptional = hasOtherApp
                 key.refusals = [.secret]
                 var secret = Question(.consumerSecret, "API key secret")
                 secret.privacy = .secret
-                secret.isOptional = hasApp
+                secret.isOptional = hasOtherApp
                 secret.follows = .consumerKey
                 secret.refusals = [.secret]
                 return [key, secret]
@@ -91,7 +93,7 @@ extension NetworkLogin {
             begin: { answers, request, _ in
                 var key = answers.text(.consumerKey)
                 var secret = answers[.consumerSecret] ?? Secret("")
-                if key.isEmpty, let app = request.app {
+                if key.isEmpty, let app = request.otherApp {
                     key = app.key
                     secret = app.secret
                 }
@@ -128,7 +130,7 @@ extension NetworkLogin {
 
 extension NetworkLogin.Request {
     /// The developer app of the other account; nil without one.
-    fileprivate var app: (key: String, secret: Secret)? {
+    fileprivate var otherApp: (key: String, secret: Secret)? {
         other.flatMap { other in
             other[.consumerKey].map { ($0.reveal(), other.secret(.consumerSecret)) }
         }

@@ -312,7 +312,7 @@ import Testing
         #expect(try (line("MAX_PER_DAY").least, line("MAX_PER_DAY").most) == (0, 1_000))
         // A number or a word.
         #expect(try line("MAX_USES").least == nil)
-        #expect(lines.count(where: \.isOften) == AnySetting.often.count)
+        #expect(lines.count(where: \.isOften) == AnySetting.oftenChanged.count)
         #expect(lines.allSatisfy { $0.canBeStored || !$0.isOften })
     }
 

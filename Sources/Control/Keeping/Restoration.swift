@@ -260,11 +260,11 @@ package struct Restoration: Sendable {
                         actions: receipt.rows["actions"] ?? 0, people: receipt.rows["people"] ?? 0,
                         knownUntil: receipt.knownUntil, knowsRest: receipt.knowsRest,
                         leftOut: receipt.leftOut,
-                        sealedLogins: try await mirror.vault.sealedRoles()))
+                        sealedLogins: try await mirror.vault.unopenableRoles()))
             }
             return RestoreReport(
                 file: file, database: path, before: before, takenOver: takenOver, mirrors: mirrors,
-                key: opened.vault.wantedKey, hasKey: opened.vault.keyPlace != nil)
+                key: opened.vault.expectedKeyPlace, hasKey: opened.vault.keyPlace != nil)
         }
     }
 

@@ -85,7 +85,7 @@ struct RegisterBatch {
         }
         for (role, text) in sealed {
             logins.append([name.sqlValue, role.rawValue.sqlValue, text.sqlValue, now.sqlValue])
-            sessions.append((name, CredentialVault.session(role)))
+            sessions.append((name, CredentialVault.sessionRow(of: role)))
         }
     }
 

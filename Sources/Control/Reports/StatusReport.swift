@@ -142,7 +142,7 @@ package struct StatusReport: Codable, Sendable {
             database = process.storage.place
             home = places?.home
             settings = places?.files ?? []
-            sharedWith = places?.others(of: mirror.mirror) ?? []
+            sharedWith = places?.otherFolders(of: mirror.mirror) ?? []
         }
     }
 

@@ -41,7 +41,7 @@ struct NotifyCommand: AsyncParsableCommand {
     private func sendTest() async throws {
         let configuration = try await options.configuration(readsAccounts: false)
         Console.current.log.follow(configuration)
-        guard configuration.process.notices.tells else {
+        guard configuration.process.notices.sendsNotices else {
             throw ConfigurationError(
                 Setting.notifyURL.name,
                 "is not set, nor is \(Setting.notifyCommand.name), so notifications go nowhere")

@@ -48,7 +48,7 @@ enum DevicesPage: MirrorPage {
         }
         let isAddressed = address(request) != nil
         // The key file can be made here; SECRET_KEY cannot.
-        let canMakeKey = request.mirror.vault.wantedKey != Setting.secretKey.name
+        let canMakeKey = request.mirror.vault.expectedKeyPlace != Setting.secretKey.name
         return [
             "lack": .sentence(
                 missingSetting(isAddressed: isAddressed, hasKey: identity != nil || canMakeKey)),
