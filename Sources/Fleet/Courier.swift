@@ -16,10 +16,10 @@ import Tracing
 ///
 /// The loops share one courier, whose turnstile serializes them, so that caps and the order of
 /// slots hold. `ExpectedActions`, `CourierRound`, `SendingQueue` and `TextSearch` decide
-/// what comes next, and this performs it.
+/// what comes next, and the courier performs it.
 package actor Courier {
     /// The age, in seconds, from which on a decision about another person's post is checked again.
-    private static let decisionsLast: TimeInterval = 3_600
+    private static let decisionLifetime: TimeInterval = 3_600
 
     private let mirror: String
     private let delivery: Delivery
@@ -37,12 +37,12 @@ package actor Courier {
     private let goOnForgetting: @Sendable () async throws -> Void
     private let clock: any WallClock
     private let logger: Logger
-    /// Actions decided since the last sending.
-    private var decided = ExpectedActions()
+    /// The actions decided since the last sending.
+    private var expectedActions = ExpectedActions()
     private let turnstile = Turnstile()
 
     /// The parts that make changes at the bot's network.
-    struct Hands {
+    struct NetworkParts {
         let delivery: Delivery
         /// Nil for a dry run.
         let takingBack: TakingBack?
@@ -51,13 +51,13 @@ package actor Courier {
     }
 
     init(
-        of mirror: HumanMirror, hands: Hands, store: OutboxStore, planner: PlanMaker,
+        of mirror: HumanMirror, networkParts: NetworkParts, store: OutboxStore, planner: PlanMaker,
         hold: SlotHold, bot: AccountGate,
         originals: Originals, goOnForgetting: @escaping @Sendable () async throws -> Void
     ) {
-        delivery = hands.delivery
-        takingBack = hands.takingBack
-        firstPostLook = hands.firstPostLook
+        delivery = networkParts.delivery
+        takingBack = networkParts.takingBack
+        firstPostLook = networkParts.firstPostLook
         self.store = store
         self.planner = planner
         self.hold = hold
@@ -79,9 +79,9 @@ package actor Courier {
     ///   - heard: As for ``deliverDue(_:heard:)``.
     /// - Throws: As ``deliverDue(_:heard:)``.
     func deliverDecided(_ kind: ActionKind, heard: Date? = .distantFuture) async throws {
-        let due = decided.take(kind, heard: heard, at: clock.now)
+        let due = expectedActions.take(kind, heard: heard, at: clock.now)
         guard !due.isEmpty else { return }
-        try await passing {
+        try await inTurn {
             guard try await bot.isOpen() else { return }
             try await send(due)
         }
@@ -89,7 +89,7 @@ package actor Courier {
 
     /// Records a decided action.
     func expect(_ decision: Decision) {
-        decided.add(decision, in: .current)
+        expectedActions.add(decision, in: .current)
     }
 
     /// The times of the next work, see ``deliverDue(_:heard:knowing:)``.
@@ -122,7 +122,7 @@ package actor Courier {
         _ kinds: [ActionKind], heard: Date? = .distantFuture,
         knowing readBefore: OutboxStore.NextWorkTimes? = nil
     ) async throws -> Date? {
-        try await passing {
+        try await inTurn {
             let nextWorkTimes =
                 if let readBefore { readBefore } else {
                     try await self.nextWorkTimes(kinds, heard: heard)
@@ -144,7 +144,7 @@ package actor Courier {
     }
 
     /// Runs `work` when its turn has come: calls that send are serialized.
-    private func passing<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
+    private func inTurn<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
         try await turnstile.pass {
             do {
                 return try await work()
@@ -154,8 +154,8 @@ package actor Courier {
         }
     }
 
-    /// Does the due work only; work that becomes due by it is left to the next call, which follows
-    /// at once.
+    /// Does only the work that is due at the beginning; work that becomes due meanwhile is left to
+    /// the next call, which follows immediately.
     private func deliver(
         _ kinds: [ActionKind], heard: Date?, _ nextWorkTimes: OutboxStore.NextWorkTimes
     )
@@ -174,10 +174,10 @@ package actor Courier {
             case .open: guard try await bot.isOpen() else { return }
             case .lookUp:
                 let found = try await delivery.reconcile(
-                    now: { [clock] in clock.now }, allows: isAllowed)
+                    now: { [clock] in clock.now }, allows: mayBeSentAgain)
                 for action in found {
                     round.settled()
-                    try await note(action)
+                    try await recordOutcome(of: action)
                 }
             case .takeBack: _ = try await takingBack?.carryOut()
             case .send: try await sendDue(kinds, heard: heard)
@@ -228,7 +228,7 @@ package actor Courier {
                                 $0, decision, decision.version == nil ? nil : circumstances)
                         })
                 }
-                try await note(sent)
+                try await recordOutcome(of: sent)
             } catch let error as OutboxError where error.code == .stateChanged {
                 // Another process settled it; nothing was sent here.
                 let metadata = await people.metadata(of: action)
@@ -257,20 +257,22 @@ package actor Courier {
     }
 
     /// Whether an action that was sent but not found may be sent again.
-    private func isAllowed(_ action: Action) async throws -> Bool {
+    private func mayBeSentAgain(_ action: Action) async throws -> Bool {
         if try await store.isDenied(action) { return false }
         if action.kind == .favorite { return givesFavorites && bot.capabilities.canFavorite }
         guard bot.capabilities.canPublish else { return false }
         do {
-            return try await reasonAgainstText(of: action, unwanted()) == nil
+            return try await reasonAgainstText(of: action, readUnwanted()) == nil
         } catch is OriginalUnasked {
             // This was checked right before the text was sent the first time.
             return true
         }
     }
 
-    /// Reads which texts a person does not want sent now.
-    private func unwanted() async throws -> Unwanted { Unwanted(try await planner.circumstances()) }
+    /// Reads which texts must not be sent now, because a person does not want them.
+    private func readUnwanted() async throws -> Unwanted {
+        Unwanted(try await planner.circumstances())
+    }
 
     /// Checks right before sending whether the action is still allowed.
     ///
@@ -293,7 +295,7 @@ package actor Courier {
             if let reason = try await reasonAgainst(target, decided: action.created) {
                 return .skip(reason: reason)
             }
-            return .ready(try await noted(ready, to: target.author))
+            return .ready(try await withoutRepeatedNote(ready, to: target.author))
         } catch let error as NetworkError {
             return .wait(
                 reason: .network(error.code), cause: error.retryCause, retryAfter: error.retryAfter)
@@ -302,7 +304,7 @@ package actor Courier {
 
     /// Returns a reply without its note if its person was answered before, because the note is sent
     /// once.
-    private func noted(_ reply: Action, to person: AccountID) async throws -> Action {
+    private func withoutRepeatedNote(_ reply: Action, to person: AccountID) async throws -> Action {
         guard case .reply(var payload) = reply.payload, payload.wording?.note != nil else {
             return reply
         }
@@ -314,17 +316,17 @@ package actor Courier {
             }
         guard wasAnswered else { return reply }
         payload.wording?.note = nil
-        var bare = reply
-        bare.payload = .reply(payload)
-        return bare
+        var replyWithoutNote = reply
+        replyWithoutNote.payload = .reply(payload)
+        return replyWithoutNote
     }
 
-    /// Returns why an older decision about another person's post no longer holds: the post is gone,
-    /// or its author now refuses bots; nil if it holds.
+    /// Returns why an older decision about another person's post is no longer valid: the post is
+    /// gone, or its author now refuses bots. Returns nil if the decision is still valid.
     private func reasonAgainst(_ target: Action.Target, decided: Date) async throws
         -> ReasonCode?
     {
-        guard clock.now.timeIntervalSince(decided) >= Self.decisionsLast else { return nil }
+        guard clock.now.timeIntervalSince(decided) >= Self.decisionLifetime else { return nil }
         do {
             guard let post = try await bot.lookUp(target.address) else {
                 return .outbox(.targetGone)
@@ -355,7 +357,7 @@ package actor Courier {
                     ?? .ready(action)
             }
             let unwanted =
-                if let circumstances { Unwanted(circumstances) } else { try await self.unwanted() }
+                if let circumstances { Unwanted(circumstances) } else { try await readUnwanted() }
             return action.kind == .reply
                 ? try await prepareReply(action, unwanted) : try await preparePost(action, unwanted)
         }
@@ -368,8 +370,8 @@ package actor Courier {
         return .ready(action)
     }
 
-    /// Stores when a person was answered, and logs the outcome of an action.
-    private func note(_ action: Action) async throws {
+    /// Logs the outcome of an action, and stores when a person was answered.
+    private func recordOutcome(of action: Action) async throws {
         await log(action)
         guard let author = action.target?.author else {
             try await noteLength(of: action)
@@ -505,7 +507,7 @@ package actor Courier {
     }
 }
 
-/// A call was cancelled although the worker was not, which must not end the worker.
+/// The error of a call that was cancelled although the worker was not; it must not end the worker.
 struct StrayCancellation: Error, CustomStringConvertible {
     let description = "could not deliver: a call was cut off that nobody had cancelled"
 }

@@ -13,46 +13,46 @@ struct ExpectedActions: Sendable {
     }
 
     /// The maximum age, in seconds, of the facts behind a decision before they are read again.
-    private static let knowledgeLasts: TimeInterval = 60
+    private static let factsLifetime: TimeInterval = 60
 
-    private var decided: [Expected] = []
+    private var expected: [Expected] = []
 
-    /// Adds a decision, if it is one to send something.
+    /// Adds a decision, if it decides to send something.
     mutating func add(_ decision: Decision, in context: InstrumentationContext?) {
         guard decision.action.state == .planned else { return }
-        decided.append(Expected(decision: decision, context: context))
+        expected.append(Expected(decision: decision, context: context))
     }
 
-    /// Removes and returns the actions of a kind that are due; forgets those of the kind that are
-    /// due later, which the publisher sends.
+    /// Removes the actions of a kind, and returns those that are due; the publisher sends the ones
+    /// that are due later.
     ///
     /// - Parameters:
     ///   - heard: When the mentions were last read completely; nil for never.
-    /// - Returns: The due ones; without their facts if these are too old.
+    /// - Returns: The due actions; the decision lacks its facts if these are too old.
     mutating func take(_ kind: ActionKind, heard: Date?, at now: Date) -> [Expected] {
-        func mayLeave(_ expected: Expected) -> Bool {
-            let action = expected.decision.action
+        func isCandidate(_ entry: Expected) -> Bool {
+            let action = entry.decision.action
             return action.kind == kind && action.mayLeave(heard: heard, at: now)
         }
-        let due = decided.filter { mayLeave($0) && $0.decision.action.due <= now }
-        decided.removeAll(where: mayLeave)
-        return due.map { expected in
-            let action = expected.decision.action
-            let isFresh = (0..<Self.knowledgeLasts).contains(
+        let due = expected.filter { isCandidate($0) && $0.decision.action.due <= now }
+        expected.removeAll(where: isCandidate)
+        return due.map { entry in
+            let action = entry.decision.action
+            let isFresh = (0..<Self.factsLifetime).contains(
                 now.timeIntervalSince(action.created))
             return isFresh
-                ? expected : Expected(decision: Decision(of: action), context: expected.context)
+                ? entry : Expected(decision: Decision(of: action), context: entry.context)
         }
     }
 }
 
-/// The order of one look at what is due, without a clock, a network or a store.
+/// The order of the steps of one delivery round, without a clock, a network or a store.
 ///
 /// ``next(at:)`` returns each step, nil after the last one. The courier performs it, and reports
 /// what later steps depend on, to ``expired(_:)`` and ``settled()``:
 ///
 /// ```swift
-/// var round = CourierRound(attention)
+/// var round = CourierRound(nextWorkTimes)
 /// while let step = round.next(at: clock.now) {
 ///     switch step {
 ///     case .expire: round.expired(try await store.expire(now: clock.now).count)
@@ -61,14 +61,14 @@ struct ExpectedActions: Sendable {
 /// }
 /// ```
 ///
-/// Other work that becomes due by a step is left to the next look, which follows at once.
+/// Other work that becomes due through a step is left to the next round, which follows immediately.
 struct CourierRound: Sendable {
     enum Step: CaseIterable, Sendable {
         /// Mark the actions whose time has passed.
         case expire
-        /// Create the actions for what is still to be said of threads.
+        /// Create the actions for the next parts of threads.
         case continueThreads
-        /// Ask whether the account takes calls; the look ends if it does not.
+        /// Check whether the account can be used; the round ends if it cannot.
         case open
         /// Look up the actions whose answer was lost.
         case lookUp
@@ -76,37 +76,37 @@ struct CourierRound: Sendable {
         case takeBack
         /// Send what is due.
         case send
-        /// Ask again for originals that could not be asked for.
+        /// Check originals again that seemed to be gone.
         case askOriginals
     }
 
     private let nextWorkTimes: OutboxStore.NextWorkTimes
     private var steps = Step.allCases[...]
     private var hasExpired = false
-    private var isSettled = false
+    private var hasNewOutcome = false
 
     /// - Parameter nextWorkTimes: The times of the next work, read just now.
     init(_ nextWorkTimes: OutboxStore.NextWorkTimes) { self.nextWorkTimes = nextWorkTimes }
 
-    /// Returns the next step; nil if the look is over.
+    /// Returns the next step; nil if the round is over.
     mutating func next(at now: Date) -> Step? {
         while let step = steps.popFirst() {
             guard isDue(step, at: now) else { continue }
             // The worker may have ended right after a part was sent, before the next one was
             // created.
-            if step == .continueThreads { isSettled = true }
+            if step == .continueThreads { hasNewOutcome = true }
             return step
         }
         return nil
     }
 
     private func isDue(_ step: Step, at now: Date) -> Bool {
-        func isDue(_ time: Date?) -> Bool { time.map { $0 <= now } ?? false }
+        func hasCome(_ time: Date?) -> Bool { time.map { $0 <= now } ?? false }
         return switch step {
-        case .expire: isDue(nextWorkTimes.expiry)
-        case .continueThreads: isDue(nextWorkTimes.thread) || hasExpired
-        case .lookUp: isDue(nextWorkTimes.lookUp)
-        case .takeBack: isDue(nextWorkTimes.undo) || isSettled
+        case .expire: hasCome(nextWorkTimes.expiry)
+        case .continueThreads: hasCome(nextWorkTimes.thread) || hasExpired
+        case .lookUp: hasCome(nextWorkTimes.lookUp)
+        case .takeBack: hasCome(nextWorkTimes.undo) || hasNewOutcome
         case .open, .send, .askOriginals: true
         }
     }
@@ -115,10 +115,10 @@ struct CourierRound: Sendable {
     mutating func expired(_ count: Int) { hasExpired = count > 0 }
 
     /// The outcome of an action became known, so that there may be something to undo.
-    mutating func settled() { isSettled = true }
+    mutating func settled() { hasNewOutcome = true }
 }
 
-/// The due actions of one look, of which at most one post is sent.
+/// The due actions of one round, of which at most one post is sent.
 struct SendingQueue: Sendable {
     private var waiting: ArraySlice<ExpectedActions.Expected>
     private var postsLeft = 1
@@ -151,10 +151,10 @@ struct TextSearch: Sendable {
         case skip(ReasonCode)
     }
 
-    /// Attempts with another text after the human deleted the original of a text.
+    /// The most texts that are tried in place of a text that may not be sent.
     static let replacementsAtMost = 3
 
-    /// The post, as it was and with each text that was drawn for it.
+    /// The post with its first text, and with each text that was drawn for it.
     private(set) var tried: [Action]
 
     var candidate: Action { tried[tried.count - 1] }
@@ -175,10 +175,10 @@ struct TextSearch: Sendable {
 
     /// Decides after a draw.
     ///
-    /// - Parameter other: The post with the drawn text; nil if there was none.
-    mutating func drew(_ other: Action?) -> Step {
-        guard let other else { return .skip(.outbox(.noText)) }
-        tried.append(other)
+    /// - Parameter replacement: The post with the drawn text; nil if no text was left to draw.
+    mutating func drew(_ replacement: Action?) -> Step {
+        guard let replacement else { return .skip(.outbox(.noText)) }
+        tried.append(replacement)
         return .judge
     }
 }

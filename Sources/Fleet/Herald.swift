@@ -13,9 +13,10 @@ import Storage
 /// The notifier runs in a task of its own, which the work never waits for; it reads the state of
 /// the work from a `WorkerPulse` of each mirror.
 package struct Herald: Sendable {
-    /// Seconds between two checks, while the process holds mirrors and before that.
+    /// Seconds between two checks while the process holds mirrors.
     private static let usualInterval: TimeInterval = 60
-    private static let firstInterval: TimeInterval = 5
+    /// Seconds between two checks while the process holds no mirror.
+    private static let idleInterval: TimeInterval = 5
 
     private let notifier: Notifier
     private let clock: any WallClock
@@ -35,23 +36,23 @@ package struct Herald: Sendable {
     ///
     /// - Parameters:
     ///   - watch: Returns the mirrors that the process works for now.
-    ///   - mirror: The mirror to name in the final notice; nil for the first that the process holds
-    ///     then.
+    ///   - mirror: The mirror to name in the final notice; nil for the first of the mirrors that
+    ///     the process then holds.
     ///   - body: Does the work.
     package func accompany(
         _ watch: @escaping @Sendable () -> Notifier.Watch, endsFor mirror: String? = nil,
         _ body: () async throws -> Void
     ) async throws {
         defer { notifier.shutdown() }
-        let passing: (any Error)? = try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await lookAgainAndAgain(watch) }
+        let temporaryError: (any Error)? = try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await checkRepeatedly(watch) }
             defer { group.cancelAll() }
             do {
                 try await body()
                 return nil
             } catch {
                 group.cancelAll()
-                guard let (cause, detail) = Self.ending(with: error),
+                guard let (cause, detail) = Self.endNotice(for: error),
                     let mirror = mirror ?? watch().pulses.keys.min()
                 else { return error }
                 if cause == .refused, await notifier.isHumanRefusedAlone(of: mirror) {
@@ -61,17 +62,17 @@ package struct Herald: Sendable {
                 throw error
             }
         }
-        // A single pass, as for cron, has ended. A process that has released the mirror does not
-        // check it any more.
+        // After a single pass, as for cron, the mirrors are checked once more; not after a
+        // shutdown, because the process has released them.
         if !Task.isShuttingDownGracefully, !Task.isCancelled { await notifier.look(at: watch()) }
-        if let passing { throw passing }
+        if let temporaryError { throw temporaryError }
     }
 
-    private func lookAgainAndAgain(_ watch: @Sendable () -> Notifier.Watch) async {
+    private func checkRepeatedly(_ watch: @Sendable () -> Notifier.Watch) async {
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
-            let seen = watch()
-            await lookToTheEnd(at: seen)
-            let interval = seen.pulses.isEmpty ? Self.firstInterval : Self.usualInterval
+            let currentWatch = watch()
+            await checkCompletely(at: currentWatch)
+            let interval = currentWatch.pulses.isEmpty ? Self.idleInterval : Self.usualInterval
             // A shutdown ends the wait.
             try? await cancelWhenGracefulShutdown {
                 try await clock.sleep(until: clock.now + interval)
@@ -83,19 +84,20 @@ package struct Herald: Sendable {
     ///
     /// A request that is cut off may have arrived, and the next process would send the notice
     /// again.
-    private func lookToTheEnd(at watch: Notifier.Watch) async {
-        let look = Task { await notifier.look(at: watch) }
+    private func checkCompletely(at watch: Notifier.Watch) async {
+        let check = Task { await notifier.look(at: watch) }
         await withGracefulShutdownHandler {
-            await look.value
+            await check.value
         } onGracefulShutdown: {
-            look.cancel()
+            check.cancel()
         }
     }
 
-    /// Returns the notice for an error that ends the work; `nil` if a retry may fix it.
+    /// Returns the cause and the detail of the notice for an error that ends the work; `nil` if a
+    /// retry may fix it.
     ///
-    /// If it lasts, the faults that the next pass records report it.
-    private static func ending(with error: any Error) -> (NoticeCause, String?)? {
+    /// An error that lasts is reported by the faults that the next pass records.
+    private static func endNotice(for error: any Error) -> (NoticeCause, String?)? {
         switch error {
         case let error as NetworkError where error.code == .configuration:
             (.stopped, "a setting is wrong or missing")

@@ -7,7 +7,7 @@ import Settings
 /// The state of a process's work for one mirror and the decisions about it, without a clock, a
 /// network or a store.
 ///
-/// `MirrorLife` performs what this decides. A start asks ``retry(at:)``, and reports the settings
+/// `MirrorLife` carries out the decisions. A start asks ``retry(at:)``, and reports the settings
 /// that it uses to ``began(with:)``, its success to ``works(with:)`` or its failure to
 /// ``failed(_:at:)``. When no pass runs any more, ``passesEnded(with:verified:)`` returns what
 /// follows:
@@ -20,13 +20,13 @@ import Settings
 /// any ── passesEnded: otherwise, and after end() always ──▶ over
 /// ```
 struct LifeState: Sendable {
-    /// The passes that the mirror has.
+    /// The phase of the work, which determines the mirror's passes.
     enum Phase: Sendable {
-        /// The start alone.
+        /// The only pass is the start.
         case starting
-        /// Those of a working mirror.
+        /// The passes are those of a working mirror.
         case working
-        /// The one that looks for a person's changes, after an error that needs a person.
+        /// After an error that needs a person, the only pass checks for that person's changes.
         case waiting
     }
 
@@ -45,20 +45,21 @@ struct LifeState: Sendable {
 
     /// A pause of the mirror, as a start finds it.
     enum PauseStep {
-        /// There is none. `isOver` if one was announced before.
+        /// The mirror is not paused. `isOver` if a pause was announced before.
         case none(isOver: Bool)
-        /// `isNew` unless it was announced before.
+        /// The mirror is paused. `isNew` unless the pause was announced before.
         case holds(Pause, isNew: Bool)
     }
 
     /// The next step of a mirror's retirement.
     enum RetirementStep {
-        /// None is due.
+        /// No step is due.
         case none
         case carryOut
-        /// It is completed; look again then, because the process has other mirrors.
+        /// The retirement is completed. The process has other mirrors, and checks this one again at
+        /// the given time.
         case rest(until: Date)
-        /// It is completed, and the process is for this mirror alone.
+        /// The retirement is completed, and the process is for this mirror alone.
         case end
     }
 
@@ -69,7 +70,7 @@ struct LifeState: Sendable {
     }
 
     /// Seconds between two checks for changed logins, settings or pauses.
-    static let changesLast: TimeInterval = 50
+    static let changeCheckInterval: TimeInterval = 50
 
     private let waitsForPerson: Bool
     private(set) var phase = Phase.starting
@@ -81,14 +82,14 @@ struct LifeState: Sendable {
     /// The number of starts that failed in a row.
     private(set) var failures = 0
     /// When a failed start is retried.
-    private var nextTry: Date?
-    /// What was verified before the last change.
+    private var retryTime: Date?
+    /// The accounts that were verified before the last change.
     private var verified: Verified?
     private var isPauseAnnounced = false
     /// The `MirrorVersion` that was read last.
     private var version: Int64
-    /// Whether it has changed since the last check for changes.
-    private var hasNews = false
+    /// Whether the version has changed since the last check for changes.
+    private var hasNewVersion = false
 
     /// - Parameters:
     ///   - waitsForPerson: Whether the mirror waits for a change by a person after an error that
@@ -101,7 +102,7 @@ struct LifeState: Sendable {
 
     // MARK: The end of passes
 
-    /// Nothing starts any more.
+    /// Prevents all further starts.
     mutating func end() { isOver = true }
 
     /// Decides what follows when no pass runs any more.
@@ -118,7 +119,7 @@ struct LifeState: Sendable {
             verified = Verified(roles: roles, credentials: knownStamp.credentials)
         }
         failures = 0
-        nextTry = nil
+        retryTime = nil
         isPauseAnnounced = false
         phase = .starting
         switch error {
@@ -137,7 +138,7 @@ struct LifeState: Sendable {
         }
     }
 
-    /// The mirror waits for a person.
+    /// Notes that the mirror waits for a person.
     ///
     /// - Parameter stamp: The settings that led to the error; nil if they cannot be read, so that
     ///   the next check starts the mirror again.
@@ -155,14 +156,14 @@ struct LifeState: Sendable {
     mutating func notes(version: Int64) -> Bool {
         guard self.version != version, !isOver else { return false }
         self.version = version
-        hasNews = true
+        hasNewVersion = true
         return true
     }
 
     /// Returns whether the `MirrorVersion` has changed since the last call.
     mutating func takeNews() -> Bool {
-        defer { hasNews = false }
-        return hasNews
+        defer { hasNewVersion = false }
+        return hasNewVersion
     }
 
     /// Whether the settings or logins that are read now differ from those that this mirror read
@@ -176,21 +177,21 @@ struct LifeState: Sendable {
 
     /// The time of the retry for which a failed start still waits; nil if it may start now.
     mutating func retry(at now: Date) -> Date? {
-        if let nextTry, now < nextTry { return nextTry }
-        nextTry = nil
+        if let retryTime, now < retryTime { return retryTime }
+        retryTime = nil
         return nil
     }
 
     /// The time of the next check while a start waits for its retry.
     func nextCheck(before retry: Date, at now: Date) -> Date {
-        // Without a stamp, every try reads the settings itself.
-        knownStamp == nil ? retry : min(retry, now + Self.changesLast)
+        // Without a stamp, every retry reads the settings itself.
+        knownStamp == nil ? retry : min(retry, now + Self.changeCheckInterval)
     }
 
-    /// The mirror was opened with its present settings.
+    /// Notes that the mirror was opened with its present settings.
     mutating func opened() { isOutdated = false }
 
-    /// A start uses these settings.
+    /// Notes that a start uses these settings.
     ///
     /// - Returns: The roles that need not be verified again.
     mutating func began(with stamp: MirrorStamp) -> Set<AccountRole> {
@@ -200,28 +201,28 @@ struct LifeState: Sendable {
         return verified.roles
     }
 
-    /// A start has succeeded, after which the settings are these.
+    /// Notes that a start has succeeded, after which the settings are as in `stamp`.
     ///
-    /// - Returns: False if they differ from those that it used: then it starts anew.
+    /// - Returns: False if the start used other settings, so that the mirror must start anew.
     mutating func works(with stamp: MirrorStamp) -> Bool {
-        // A first start binds the accounts itself.
+        // The accounts may differ, because a first start binds them itself.
         guard let knownStamp, stamp.isSame(as: knownStamp) else { return false }
         self.knownStamp = stamp
         phase = .working
         return true
     }
 
-    /// A start has failed.
+    /// Notes that a start has failed.
     ///
     /// - Returns: The time of the retry.
     mutating func failed(_ error: any Error, at now: Date) -> Date {
         failures += 1
         let next = RetryRule.work.next(after: failures, of: "start", error, now: now)
-        nextTry = next
+        retryTime = next
         return next
     }
 
-    // MARK: What holds a start up
+    // MARK: Pauses and retirement
 
     /// Decides about the stored pause; an announced one is not announced again.
     mutating func step(in pause: Pause?) -> PauseStep {
@@ -246,8 +247,8 @@ struct LifeState: Sendable {
 
     /// The step after a retirement is completed.
     func afterRetirement(at now: Date) -> RetirementStep {
-        // A process of several mirrors releases it with its next heartbeat.
-        waitsForPerson ? .rest(until: now + Self.changesLast) : .end
+        // A process of several mirrors releases the mirror with its next heartbeat.
+        waitsForPerson ? .rest(until: now + Self.changeCheckInterval) : .end
     }
 
     /// The time of the next check while a retirement waits.
@@ -256,7 +257,7 @@ struct LifeState: Sendable {
     }
 
     private func nextCheck(before next: Date, at now: Date, atLeast wait: TimeInterval) -> Date {
-        min(max(next, now + wait), now + Self.changesLast)
+        min(max(next, now + wait), now + Self.changeCheckInterval)
     }
 }
 

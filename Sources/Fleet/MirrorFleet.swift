@@ -35,15 +35,15 @@ package final class MirrorFleet: Service {
 
     /// Seconds between two cleanups of the process: its counts of requests are stored, and unused
     /// memory is returned.
-    private static let tidyingLast: TimeInterval = 600
+    private static let tidyingInterval: TimeInterval = 600
     /// Seconds between two writes of the times at which feeds were read.
-    private static let readTimesLast: TimeInterval = 60
+    private static let readTimesInterval: TimeInterval = 60
     /// The largest delay of passes, in seconds, at which a process still counts as working.
     private static let latenessAllowed: TimeInterval = 60
 
     /// Seconds between two checks for changes by a clock that jumps, for which heartbeats in real
     /// time are too rare.
-    private static let newsLast: TimeInterval = 50
+    private static let changesInterval: TimeInterval = 50
 
     private let installation: Installation
     private let selection: Selection
@@ -52,7 +52,7 @@ package final class MirrorFleet: Service {
     private let onlyWorker: Worker?
     private let manager: ServiceManager?
     private let clock: any WallClock
-    /// When the work ends by the clock, once it holds a mirror; nil for no limit.
+    /// The time at which the work ends, checked from the first held mirror on; nil for no limit.
     private let deadline: Deadline?
     private let rehearsal: Rehearsal
     private let timing: LeaseTiming
@@ -62,15 +62,15 @@ package final class MirrorFleet: Service {
     private let crew = Crew()
     /// The process's own passes, which run while it holds mirrors.
     private let upkeep = Mutex<PassGroup?>(nil)
-    /// The mirrors held by other workers for which that was logged.
-    private let awaited = Mutex<Set<String>>([])
+    /// The mirrors of which the log says that another worker holds them.
+    private let mirrorsHeldElsewhere = Mutex<Set<String>>([])
     /// Whether the settings of ``onlyWorker`` are current: until it begins, or waits for another
     /// worker.
-    private let isOwnCurrent = Mutex(true)
-    /// When the mirrors were last processed, in real time.
-    private let lastKept = Mutex<ContinuousClock.Instant?>(nil)
+    private let isOnlyWorkerCurrent = Mutex(true)
+    /// When ``keepOnce()`` last succeeded, in real time.
+    private let lastSuccess = Mutex<ContinuousClock.Instant?>(nil)
     /// Ends with the work, and with its error if there is one.
-    private let (endings, ending) = AsyncThrowingStream<Void, any Error>.makeStream()
+    private let (endStream, endContinuation) = AsyncThrowingStream<Void, any Error>.makeStream()
 
     /// - Parameters:
     ///   - installation: The resources that the mirrors share; the caller closes it afterwards.
@@ -134,7 +134,7 @@ package final class MirrorFleet: Service {
     ///   database. In a fleet of one also an error of its mirror that needs a person:
     ///   `ConfigurationError` or refused credentials.
     package func run() async throws {
-        if onlyWorker == nil { ProcessHeap.divide() }
+        if onlyWorker == nil { ProcessHeap.allowFourHeaps() }
         clock.join()
         defer { clock.leave() }
         installation.readTimes.beginCollecting()
@@ -148,10 +148,10 @@ package final class MirrorFleet: Service {
                 try await work()
             }
         } catch {
-            await giveBack()
+            await releaseLeases()
             throw onlyWorker == nil ? error : Worker.cause(of: error)
         }
-        await giveBack()
+        await releaseLeases()
         if let onlyWorker {
             onlyWorker.logger.info(
                 "Worker stopped", metadata: [LogKeys.mirror: "\(onlyWorker.mirror.name)"])
@@ -164,13 +164,13 @@ package final class MirrorFleet: Service {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
                     await self.rounds.run()
-                    self.ending.finish()
+                    self.endContinuation.finish()
                 }
                 // With priority over all passes: after a late heartbeat, others assume that this
                 // worker has died.
                 group.addTask(priority: .high) { try await self.keepMirrors() }
                 group.addTask { try await self.checkAbility() }
-                group.addTask { for try await _ in self.endings {} }
+                group.addTask { for try await _ in self.endStream {} }
                 defer { group.cancelAll() }
                 while try await group.next() != nil {}
             }
@@ -181,7 +181,7 @@ package final class MirrorFleet: Service {
     var watch: Notifier.Watch {
         var watch = Notifier.Watch(crew.pulses)
         watch.isOnTime = rounds.worstLateness < Self.latenessAllowed
-        let isKept = lastKept.withLock {
+        let isKept = lastSuccess.withLock {
             $0.map { $0.duration(to: .now) < timing.patience } ?? false
         }
         watch.mayBeIdle = onlyWorker == nil && isKept && claims.unowned == 0
@@ -190,41 +190,41 @@ package final class MirrorFleet: Service {
 
     /// Adds the process's own passes, with the first mirror that it holds.
     private func beginUpkeep() {
-        let begun: PassGroup? = upkeep.withLock { upkeep in
+        let newGroup: PassGroup? = upkeep.withLock { upkeep in
             guard upkeep == nil else { return nil }
             upkeep = rounds.group { _ in }
             return upkeep
         }
-        guard let group = begun else { return }
+        guard let group = newGroup else { return }
         let tidying = Rounds.Pass(name: "tidying", lane: .bot) { [installation, clock] in
-            ProcessHeap.giveBack(after: .seconds(10))
+            ProcessHeap.returnMemory(after: .seconds(10))
             await installation.storeRequests()
-            return clock.now + Self.tidyingLast
+            return clock.now + Self.tidyingInterval
         }
-        let times = Rounds.Pass(name: "times", lane: .human) { [installation, clock] in
+        let readTimes = Rounds.Pass(name: "times", lane: .human) { [installation, clock] in
             await installation.storeReadTimes()
-            return clock.now + Self.readTimesLast
+            return clock.now + Self.readTimesInterval
         }
-        rounds.add([tidying], to: group, due: clock.now + Self.tidyingLast)
-        rounds.add([times], to: group, due: clock.now + Self.readTimesLast)
+        rounds.add([tidying], to: group, due: clock.now + Self.tidyingInterval)
+        rounds.add([readTimes], to: group, due: clock.now + Self.readTimesInterval)
         if clock.jumps {
-            let news = Rounds.Pass(name: "news", lane: .bot) { [weak self, clock] in
-                await self?.lookForNews()
-                return clock.now + Self.newsLast
+            let changes = Rounds.Pass(name: "news", lane: .bot) { [weak self, clock] in
+                await self?.checkForChanges()
+                return clock.now + Self.changesInterval
             }
-            rounds.add([news], to: group, due: clock.now + Self.newsLast)
+            rounds.add([changes], to: group, due: clock.now + Self.changesInterval)
         }
         guard let deadline else { return }
-        let last = Rounds.Pass(name: "end", lane: .human) { [ending] in
-            deadline.isReached()
-            ending.finish(throwing: DeadlineReached())
+        let endPass = Rounds.Pass(name: "end", lane: .human) { [endContinuation] in
+            deadline.reach()
+            endContinuation.finish(throwing: DeadlineReached())
             return nil
         }
-        rounds.add([last], to: group, due: deadline.date)
+        rounds.add([endPass], to: group, due: deadline.date)
     }
 
-    /// Ends the process's own passes when it holds no mirror, because a clock that jumps would
-    /// continue for them.
+    /// Ends the process's own passes when it holds no mirror, because otherwise a clock that jumps
+    /// would advance to their times.
     private func endUpkeep() async {
         let group = upkeep.withLock { upkeep in
             defer { upkeep = nil }
@@ -233,7 +233,7 @@ package final class MirrorFleet: Service {
         if let group { await rounds.end(group) }
     }
 
-    /// Checks in real time what the process is able to do; this needs no mirror.
+    /// Checks at intervals of real time what the process is able to do, even without a mirror.
     private func checkAbility() async throws {
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
             await ability.check(isIdle: claims.held.isEmpty)
@@ -257,7 +257,7 @@ package final class MirrorFleet: Service {
                 hasFittingKey = true
                 try await keepOnce()
                 patience = WorkPatience()
-                lastKept.withLock { $0 = .now }
+                lastSuccess.withLock { $0 = .now }
             } catch is CancellationError {
                 return
             } catch {
@@ -288,10 +288,10 @@ package final class MirrorFleet: Service {
         for (mirror, lease) in turn.taken.sorted(by: { $0.key < $1.key }) {
             await begin(mirror, under: lease, version: eligible[mirror] ?? 0)
         }
-        try await tellOfWaiting(eligible)
+        try await logMirrorsHeldElsewhere(eligible)
         let ineligible = crew.names.subtracting(eligible.keys)
         for mirror in ineligible.union(turn.surplus) { await end(mirror) }
-        await lookForNews(among: eligible)
+        await checkForChanges(among: eligible)
         let ended = crew.takeEnded()
         guard !ended.isEmpty else { return }
         try await claims.release(ended)
@@ -299,16 +299,16 @@ package final class MirrorFleet: Service {
     }
 
     /// Checks for changes between two heartbeats; an unreadable database is read again later.
-    private func lookForNews() async {
+    private func checkForChanges() async {
         do {
-            await lookForNews(among: try await eligibleMirrors())
+            await checkForChanges(among: try await eligibleMirrors())
         } catch {
             logger.debug("Changes could not be read", metadata: [LogKeys.error: "\(error)"])
         }
     }
 
     /// Notifies mirrors of changes.
-    private func lookForNews(among versions: [String: Int64]) async {
+    private func checkForChanges(among versions: [String: Int64]) async {
         for (mirror, life) in crew.changed(to: versions) {
             await life.note(version: versions[mirror] ?? 0)
         }
@@ -327,7 +327,8 @@ package final class MirrorFleet: Service {
             in: installation.storage, among: names, now: clock.now)
     }
 
-    /// For a mirror of this process, the interval of `run --once` does not matter any more.
+    /// Deletes the recorded passes of `run --once`, which do not matter while this process holds
+    /// the mirrors.
     private func forgetPasses(of mirrors: [String]) async throws {
         for portion in mirrors.portions(of: 500) {
             try await LeaseTable.forgetPasses(of: Array(portion), in: installation.storage)
@@ -336,16 +337,16 @@ package final class MirrorFleet: Service {
 
     /// Logs once for each named mirror that another process works for it.
     ///
-    /// - Throws: In a fleet of one an error that needs a person, so that nobody waits in vain.
-    private func tellOfWaiting(_ eligible: [String: Int64]) async throws {
+    /// - Throws: In a fleet of one, an error that needs a person: waiting would be useless.
+    private func logMirrorsHeldElsewhere(_ eligible: [String: Int64]) async throws {
         guard selection != .all else { return }
         let heldElsewhere = Set(eligible.keys).subtracting(claims.held.keys)
-        let news = awaited.withLock { awaited in
-            defer { awaited = heldElsewhere }
-            return heldElsewhere.subtracting(awaited)
+        let newlyHeldElsewhere = mirrorsHeldElsewhere.withLock { logged in
+            defer { logged = heldElsewhere }
+            return heldElsewhere.subtracting(logged)
         }
-        for mirror in news.sorted() {
-            isOwnCurrent.withLock { $0 = false }
+        for mirror in newlyHeldElsewhere.sorted() {
+            isOnlyWorkerCurrent.withLock { $0 = false }
             try await onlyWorker?.checkSettings()
             installation.logger(of: mirror).notice("Another worker holds this mirror, waiting")
         }
@@ -358,7 +359,7 @@ package final class MirrorFleet: Service {
         pulse.holdsMirror = true
         let faults =
             onlyWorker?.faults ?? FaultLog(of: mirror, in: installation, clock: clock, pulse: pulse)
-        let isCurrent = isOwnCurrent.withLock { isCurrent in
+        let isCurrent = isOnlyWorkerCurrent.withLock { isCurrent in
             defer { isCurrent = false }
             return isCurrent
         }
@@ -366,9 +367,11 @@ package final class MirrorFleet: Service {
             lease: lease, rounds: rounds, faults: faults, waitsForPerson: onlyWorker == nil,
             version: version,
             flags: installation.flagWords(of: mirror), clock: clock, logger: logger
-        ) { [installation, onlyWorker, manager] last in
-            if let onlyWorker, last == nil, isCurrent { return onlyWorker }
-            if let last = last ?? onlyWorker { return try await last.withCurrentSettings() }
+        ) { [installation, onlyWorker, manager] lastWorker in
+            if let onlyWorker, lastWorker == nil, isCurrent { return onlyWorker }
+            if let worker = lastWorker ?? onlyWorker {
+                return try await worker.withCurrentSettings()
+            }
             return Worker(
                 mirror: try await installation.mirror(named: mirror), cadence: nil,
                 manager: manager, pulse: pulse,
@@ -400,11 +403,11 @@ package final class MirrorFleet: Service {
         onlyWorker.pulse.holdsMirror = false
         guard let error, !isLost else { return }
         await onlyWorker.noteEnd(error)
-        ending.finish(throwing: error)
+        endContinuation.finish(throwing: error)
     }
 
     /// Releases all leases; does not wait for a database that does not answer.
-    private func giveBack() async {
+    private func releaseLeases() async {
         do {
             try await claims.endInTime()
             rehearsal.faultPoints.pass(.leaseReleased)
@@ -415,7 +418,7 @@ package final class MirrorFleet: Service {
     }
 }
 
-/// The lives of a process's mirrors, and those that have ended and must be released.
+/// The ``MirrorLife`` of each mirror of a process, and the ended mirrors that must be released.
 private final class Crew: @unchecked Sendable {
     // Sendable because its properties are only touched under `lock`.
     private let lock = NSLock()
@@ -435,13 +438,13 @@ private final class Crew: @unchecked Sendable {
         lock.withLock { lives[mirror] = (life, lease, pulse, version) }
     }
 
-    /// The mirrors whose version differs from the last one.
+    /// Stores new versions, and returns the mirrors whose version has changed.
     func changed(to versions: [String: Int64]) -> [(mirror: String, life: MirrorLife)] {
         lock.withLock {
-            lives.compactMap { mirror, known in
-                guard let version = versions[mirror], version != known.version else { return nil }
+            lives.compactMap { mirror, entry in
+                guard let version = versions[mirror], version != entry.version else { return nil }
                 lives[mirror]?.version = version
-                return (mirror, known.life)
+                return (mirror, entry.life)
             }
         }
     }
@@ -455,7 +458,7 @@ private final class Crew: @unchecked Sendable {
         }
     }
 
-    /// The mirrors whose work has stopped since the last call.
+    /// Returns the mirrors whose work has ended since the last call.
     func takeEnded() -> [String] {
         lock.withLock {
             defer { ended = [] }
@@ -475,12 +478,13 @@ private final class Deadline: Sendable {
         self.clock = clock
     }
 
-    /// From now on a clock that jumps waits: it must not continue while the passes are cancelled.
-    func isReached() {
+    /// Makes a clock that jumps wait, because it must not continue while the passes are cancelled.
+    func reach() {
         clock.join()
         wasReached.withLock { $0 = true }
     }
 
+    /// Lets the clock continue, if the deadline was reached.
     func leave() { if wasReached.withLock(\.self) { clock.leave() } }
 }
 

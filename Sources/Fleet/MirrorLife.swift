@@ -13,19 +13,19 @@ import Settings
 ///
 /// The start is a pass too. It is retried until the networks and the database answer and no pause
 /// delays the mirror; then the mirror's passes replace it. After a change of settings, logins or
-/// accounts the passes end and a new start replaces them. `LifeState` decides which, and this
-/// performs it.
+/// accounts the passes end and a new start replaces them. `LifeState` makes these decisions, and
+/// `MirrorLife` carries them out.
 package actor MirrorLife {
     /// Seconds between two comparisons of the clocks.
-    private static let comparisonsLast: TimeInterval = 600
+    private static let comparisonInterval: TimeInterval = 600
     private static let startName = WorkFault.start
     private static let waitName = "waiting"
     private static let changesName = "changes"
     /// Range of seconds between two cleanups; each mirror has its own interval within it.
-    private static let tidyingLast: Range<TimeInterval> = 6 * 3_600..<9 * 3_600
+    private static let tidyingIntervals: Range<TimeInterval> = 6 * 3_600..<9 * 3_600
     /// Seconds from the start to the first judging of texts, because mentions and due actions come
     /// first.
-    private static let judgingWaits: TimeInterval = 10
+    private static let judgingDelay: TimeInterval = 10
 
     private let lease: Lease
     private let rounds: Rounds
@@ -33,7 +33,7 @@ package actor MirrorLife {
     private let clock: any WallClock
     private let logger: Logger
     private let flags: [String]
-    private let opening: @Sendable (_ last: Worker?) async throws -> Worker
+    private let openWorker: @Sendable (_ last: Worker?) async throws -> Worker
     private let onEnd: @Sendable ((any Error)?) async -> Void
     /// Creates the objects for the passes; nil before the mirror was opened.
     private var worker: Worker?
@@ -44,19 +44,21 @@ package actor MirrorLife {
     /// - Parameters:
     ///   - rounds: The rounds in which the passes run.
     ///   - faults: The mirror's faults, which include errors that need a person.
-    ///   - waitsForPerson: Whether the mirror then waits for a change by a person; else it ends.
+    ///   - waitsForPerson: Whether the mirror waits for a change by a person after an error that
+    ///     needs one; else it ends.
     ///   - version: The last known `MirrorVersion`; see ``note(version:)``.
     ///   - flags: The flags that commands in the log need to name this mirror.
     ///   - clock: The clock of waits.
     ///   - logger: The logger of the mirror.
-    ///   - opening: Opens the mirror, or reopens the last one with its present settings.
+    ///   - openWorker: Opens the mirror, or reopens that of the last worker with its present
+    ///     settings.
     ///   - onEnd: Called once, when no pass runs any more: with the error that ended it, a lost
     ///     lease or one that needs a person; nil after ``end(with:)`` without an error.
     init(
         lease: Lease, rounds: Rounds, faults: FaultLog, waitsForPerson: Bool, version: Int64,
         flags: [String],
         clock: any WallClock, logger: Logger,
-        opening: @escaping @Sendable (_ last: Worker?) async throws -> Worker,
+        openWorker: @escaping @Sendable (_ last: Worker?) async throws -> Worker,
         onEnd: @escaping @Sendable ((any Error)?) async -> Void
     ) {
         self.lease = lease
@@ -66,14 +68,14 @@ package actor MirrorLife {
         self.flags = flags
         self.clock = clock
         self.logger = logger
-        self.opening = opening
+        self.openWorker = openWorker
         self.onEnd = onEnd
     }
 
-    /// Begins with a start.
+    /// Begins the work with a start.
     func begin() { begin(Self.startName) { try await $0.start() } }
 
-    /// Ends it: with an error at once, else after the running passes have ended.
+    /// Ends the work: with an error immediately, else after the running passes have ended.
     package func end(with error: (any Error)? = nil) async {
         state.end()
         if let group { await rounds.end(group, with: error) }
@@ -127,10 +129,10 @@ package actor MirrorLife {
         // A mirror that could not even be opened is tried again.
         if worker != nil {
             try await lookForChanges()
-        } else if (try? await opening(nil)) != nil {
+        } else if (try? await openWorker(nil)) != nil {
             throw MirrorChanged()
         }
-        return clock.now + LifeState.changesLast
+        return clock.now + LifeState.changeCheckInterval
     }
 
     /// Runs the passes that depend on a person's changes, if the mirror's `MirrorVersion` differs
@@ -149,7 +151,7 @@ package actor MirrorLife {
     private func lookForChanges() async throws {
         guard let worker, state.knownStamp != nil else {
             if state.phase == .waiting { throw MirrorChanged() }
-            // The start compares by itself.
+            // The start compares the settings itself.
             return
         }
         let stamp = try await worker.mirror.stamp()
@@ -164,19 +166,21 @@ package actor MirrorLife {
     /// - Throws: ``MirrorChanged`` if settings or logins changed meanwhile; errors that no retry
     ///   can fix.
     private func start() async throws -> Date? {
-        if let retry = state.retry(at: clock.now) { return try await timeToWait(until: retry) }
+        if let retry = state.retry(at: clock.now) { return try await nextCheck(before: retry) }
         do {
             let worker = try await currentWorker()
             await worker.faults.works(WorkFault.end)
             let stamp =
-                if let known = state.knownStamp { known } else { try await worker.mirror.stamp() }
+                if let knownStamp = state.knownStamp { knownStamp } else {
+                    try await worker.mirror.stamp()
+                }
             gates.note(state.began(with: stamp))
             let record = try await worker.mirror.table.record()
-            if let end = try await endOfPause(worker, record) { return end }
+            if let nextCheck = try await endOfPause(worker, record) { return nextCheck }
             if let next = try await retire(worker, record) { return next }
             let parts = try await worker.parts(lease: lease, deliverer: nil, gates: gates)
-            let now = try await worker.mirror.stamp()
-            guard state.works(with: now) else { throw MirrorChanged() }
+            let currentStamp = try await worker.mirror.stamp()
+            guard state.works(with: currentStamp) else { throw MirrorChanged() }
             await addPasses(worker, with: parts)
             return nil
         } catch  where !Retry.isInVain(error) && !(error is CancellationError && Self.isEnding) {
@@ -187,7 +191,7 @@ package actor MirrorLife {
 
     private func currentWorker() async throws -> Worker {
         if let worker, !state.isOutdated { return worker }
-        let current = try await opening(worker)
+        let current = try await openWorker(worker)
         worker = current
         state.opened()
         return current
@@ -207,16 +211,18 @@ package actor MirrorLife {
         return state.nextCheck(before: next, at: clock.now)
     }
 
-    /// The time of the next check while a start waits for its retry; changed settings or logins are
-    /// tried at once.
-    private func timeToWait(until next: Date) async throws -> Date {
+    /// Returns the time of the next check while a start waits for its retry.
+    ///
+    /// - Throws: ``MirrorChanged`` if settings or logins have changed, so that the mirror starts
+    ///   immediately.
+    private func nextCheck(before retry: Date) async throws -> Date {
         // A stamp that cannot be read is compared at the next check.
         if state.knownStamp != nil, let stamp = try? await worker?.mirror.stamp(),
             state.isChanged(by: stamp)
         {
             throw MirrorChanged()
         }
-        return state.nextCheck(before: next, at: clock.now)
+        return state.nextCheck(before: retry, at: clock.now)
     }
 
     /// Returns when to check a pause again; nil if there is none.
@@ -272,12 +278,12 @@ package actor MirrorLife {
     private func takeBack(_ worker: Worker) async throws -> Date {
         let mirror = worker.mirror
         let store = mirror.outbox(lease: lease)
-        func next() async throws -> Date? {
+        func nextDue() async throws -> Date? {
             let undo = try await store.nextRecall(now: clock.now)
             let effect = try await mirror.effects.next(now: clock.now)
             return [undo, effect].compactMap(\.self).min()
         }
-        guard let due = try await next() else { return .distantFuture }
+        guard let due = try await nextDue() else { return .distantFuture }
         guard due <= clock.now else { return due }
         try await mirror.table.requireHere()
         do {
@@ -293,7 +299,7 @@ package actor MirrorLife {
             logger.warning("Nothing taken back yet", metadata: [LogKeys.error: "\(error)"])
             return .distantFuture
         }
-        return try await next() ?? .distantFuture
+        return try await nextDue() ?? .distantFuture
     }
 
     // MARK: The passes
@@ -306,7 +312,7 @@ package actor MirrorLife {
                 rounds.hurry(Passes.originals, of: group, to: clock.now + Originals.interval)
             },
             onTexts: { [rounds, clock] in
-                rounds.hurry(Passes.texts, of: group, to: clock.now + Self.judgingWaits)
+                rounds.hurry(Passes.texts, of: group, to: clock.now + Self.judgingDelay)
             })
         let passes = work.all + [tidying(work, for: worker)]
         let judging = judging(work, for: worker)
@@ -318,26 +324,26 @@ package actor MirrorLife {
         }
         rounds.add(passes.map { repeated($0, of: worker) }, to: group)
         rounds.add(
-            [repeated(judging, of: worker)], to: group, due: clock.now + Self.judgingWaits)
+            [repeated(judging, of: worker)], to: group, due: clock.now + Self.judgingDelay)
         rounds.add(
-            [repeated(changes, of: worker)], to: group, due: clock.now + LifeState.changesLast)
+            [repeated(changes, of: worker)], to: group, due: clock.now + LifeState.changeCheckInterval)
     }
 
     private func tidying(_ passes: Passes, for worker: Worker) -> Rounds.Pass {
-        let wait = wait(betweenTidyingsOf: worker)
+        let wait = tidyingInterval(of: worker)
         return Rounds.Pass(name: Worker.tidying, lane: .human) { [clock] in
             try await passes.clean()
             return clock.now + wait
         }
     }
 
-    private func wait(betweenTidyingsOf worker: Worker) -> TimeInterval {
-        Cadence.wait(of: worker.mirror.name, within: Self.tidyingLast)
+    private func tidyingInterval(of worker: Worker) -> TimeInterval {
+        Cadence.wait(of: worker.mirror.name, within: Self.tidyingIntervals)
     }
 
     /// Judges texts without a verdict, in steps, so that other due passes can run in between.
     private func judging(_ passes: Passes, for worker: Worker) -> Rounds.Pass {
-        let wait = wait(betweenTidyingsOf: worker)
+        let wait = tidyingInterval(of: worker)
         return Rounds.Pass(name: Passes.texts, lane: .human) {
             try await passes.judge(wait: wait)
         }
@@ -348,7 +354,7 @@ package actor MirrorLife {
         Rounds.Pass(name: Self.changesName, lane: .bot) { [weak self, clock] in
             if await self?.takeNews() == true { try await self?.lookForChanges() }
             await worker.compareClocks(bot)
-            return clock.now + Self.comparisonsLast
+            return clock.now + Self.comparisonInterval
         }
     }
 

@@ -13,6 +13,7 @@ package struct NetworkDeliverer: Deliverer {
     /// The time before a request from which the bot's own posts are read, to allow for different
     /// clocks.
     private static let clockMargin: TimeInterval = 3_600
+    /// The reason why an action without a text or target cannot be looked up.
     private static let nothingToLookFor = "it lacks what it could be recognised by"
 
     let network: any SocialNetwork
@@ -79,7 +80,7 @@ package struct NetworkDeliverer: Deliverer {
                         remoteID: published.id.value, remoteAddress: published.address)
                 })
         } catch let error as NetworkError {
-            return preparation(afterwards: error)
+            return preparation(failedBy: error)
         } catch {
             return .notNow(reason: .outbox(.interrupted), retryAfter: nil)
         }
@@ -128,7 +129,7 @@ package struct NetworkDeliverer: Deliverer {
                 posts += try await network.ownAnswers(to: address)
             }
             let candidates = posts.distinct.filter {
-                stands($0, where: action) && !knownIDs.contains($0.post.id.value)
+                isAtSamePlace($0, as: action) && !knownIDs.contains($0.post.id.value)
             }
             let outcome = find(wording.published, in: candidates, where: action, among: others)
             guard case .absent = outcome, !isListed else { return outcome }
@@ -169,21 +170,23 @@ package struct NetworkDeliverer: Deliverer {
         _ text: String, in candidates: [ObservedPost], among others: [Action]
     ) -> LookUpOutcome {
         let letters = TextRules.stableLetters(of: text)
-        let exact = SentText(text)
+        let sentText = SentText(text)
         let matches = candidates.filter { item in
-            // A text without words is compared by its signs.
+            // A text without words is compared by all its characters.
             letters.isEmpty
-                ? exact.hasSameSigns(as: item.post.text)
-                : exact.isSame(as: item.post.text)
+                ? sentText.hasSameCharacters(as: item.post.text)
+                : sentText.isSame(as: item.post.text)
                     || TextRules.stableLetters(of: item.post.text) == letters
         }
-        let alike = others.filter {
+        let similarActions = others.filter {
             TextRules.stableLetters(of: $0.wording?.published ?? "") == letters
         }
-        if let match = matches.last, matches.count > alike.count(where: { $0.remoteID == nil }) {
+        if let match = matches.last,
+            matches.count > similarActions.count(where: { $0.remoteID == nil })
+        {
             return found(match)
         }
-        if !matches.isEmpty || !alike.isEmpty {
+        if !matches.isEmpty || !similarActions.isEmpty {
             return .undecided(
                 detail:
                     "what the network shows may be another of the bot's posts that reads the same")
@@ -205,13 +208,13 @@ package struct NetworkDeliverer: Deliverer {
         .found(remoteID: post.post.id.value, remoteAddress: post.address)
     }
 
-    /// Whether a post of the bot answers the same post as the action; for an action that is no
-    /// reply, whether it is no reply.
+    /// Whether a post of the bot answers the same post as the action; for an action that is not a
+    /// reply, whether the post is not a reply either.
     ///
     /// The answered post is the same if its address or its identity is equal; an address may also
     /// name a version of the post. If the server has forgotten the answered post, as after its
     /// deletion, a mention of the answered person in the text is enough.
-    private func stands(_ item: ObservedPost, where action: Action) -> Bool {
+    private func isAtSamePlace(_ item: ObservedPost, as action: Action) -> Bool {
         if let parent = action.parent {
             return item.replyToAddress == parent.address
                 || item.post.replyTo?.post?.value == parent.post
@@ -237,12 +240,12 @@ package struct NetworkDeliverer: Deliverer {
         guard let wording = action.wording, action.target?.address.isEmpty != true else {
             return nil
         }
-        let shown = try await network.shown(
+        let cleaned = try await network.withoutCustomEmoji(
             wording.text, warning: wording.warning, from: wording.source.network)
         var draft = Draft(
-            text: wording.published(shown.text), replyTo: action.answeredAddress,
+            text: wording.published(cleaned.text), replyTo: action.answeredAddress,
             bystanders: action.payload.reply?.bystanders ?? [],
-            visibility: wording.visibility, language: wording.language, warning: shown.warning,
+            visibility: wording.visibility, language: wording.language, warning: cleaned.warning,
             pictures: zip(action.pictureUploads ?? [], wording.pictures).map {
                 PictureReference(name: $0.reference, picture: $1)
             }, key: action.key,
@@ -260,7 +263,7 @@ package struct NetworkDeliverer: Deliverer {
     }
 
     /// Returns the result for an action whose preparation failed, before its request.
-    private func preparation(afterwards error: NetworkError) -> RequestPreparation {
+    private func preparation(failedBy error: NetworkError) -> RequestPreparation {
         if error.isPermanent, !error.stopsActor {
             return .refused(reason: .network(error.code), detail: error.description)
         }
@@ -275,7 +278,7 @@ package struct NetworkDeliverer: Deliverer {
             reason: .network(error.code), detail: error.description)
         if error.stopsActor { return notSent }
         switch error.outcome {
-        // An error of our own that is permanent counts as a refusal too.
+        // A permanent error of this program counts as a refusal too.
         case .notSent: return error.isPermanent ? refused : notSent
         case .unknown: return .unknown(reason: .network(error.code))
         case .refused where error.code == .duplicate: return .duplicate
@@ -293,7 +296,7 @@ extension SocialNetwork {
     ///   - warning: The content warning; nil for none.
     ///   - origin: The human's network of the text.
     /// - Throws: `NetworkError` if the server's emoji cannot be read now; `CancellationError`.
-    func shown(
+    func withoutCustomEmoji(
         _ text: String, warning: String?, from origin: NetworkName
     ) async throws -> (text: String, warning: String?) {
         guard origin.traits.hasCustomEmoji, CustomEmoji.occur(in: "\(text)\n\(warning ?? "")")
@@ -302,10 +305,10 @@ extension SocialNetwork {
         }
         let emoji = try await emoji()
         // A warning that consists of emoji is still a warning.
-        let shownWarning = warning.map { CustomEmoji.leftOut(of: $0, but: emoji) }
+        let cleanedWarning = warning.map { CustomEmoji.leftOut(of: $0, but: emoji) }
         return (
             CustomEmoji.leftOut(of: text, but: emoji),
-            shownWarning?.isEmpty == true ? warning : shownWarning
+            cleanedWarning?.isEmpty == true ? warning : cleanedWarning
         )
     }
 }
@@ -328,7 +331,7 @@ private struct SentText {
     }
 
     /// Whether the texts are equal except for links and custom emoji.
-    func hasSameSigns(as other: String) -> Bool { SentText(other).key == key }
+    func hasSameCharacters(as other: String) -> Bool { SentText(other).key == key }
 
     /// Whether the texts are equal except for links, custom emoji, and host names that a server
     /// turns into links.

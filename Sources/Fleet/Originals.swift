@@ -30,14 +30,14 @@ actor Originals {
         case withheld
     }
 
-    /// Seconds between the two answers after which a post counts as gone for good.
-    private static let secondAnswer: TimeInterval = 600
+    /// Seconds after a first denial of a post from which on a second denial confirms it.
+    private static let confirmationDelay: TimeInterval = 600
     /// Seconds without checks of possibly deleted posts after a call without an answer.
-    private static let doubtsRest: TimeInterval = 120
+    private static let doubtPause: TimeInterval = 120
     /// The number of other posts that are checked before a post counts as gone.
-    private static let witnesses = 4
-    /// The limit of remembered posts; above it the memory is cleared.
-    private static let mostRemembered = 1_000
+    private static let witnessCount = 4
+    /// The most posts that are remembered as denied or changed; above it the memory is cleared.
+    private static let memoryLimit = 1_000
     /// The number of copies that are undone in an hour without asking a person: a human who deletes
     /// thousands of posts at once, or has their server do so, may want to keep the mirror.
     private static let undosPerHour = 10
@@ -46,16 +46,16 @@ actor Originals {
     /// Seconds until the next pass after one with checks, and from sending a copy to its first
     /// check.
     static let interval: TimeInterval = 300
-    /// The assumed size of a page of the human's own list before one was read.
-    private static let usualPage = 40
+    /// The assumed number of posts on a page of the human's own list, before a page was read.
+    private static let assumedPageSize = 40
     /// Seconds until the list is read again after it was read to its end.
-    private static let surveyRest: TimeInterval = 1_800
+    private static let surveyPause: TimeInterval = 1_800
 
     private let human: AccountGate?
     /// `nil` in a dry run.
     private let bot: AccountGate?
     /// The bot's account, which published the copies.
-    private let account: AccountID
+    private let botAccount: AccountID
     private let archive: Archive
     private let feeds: FeedTable
     private let store: OutboxStore
@@ -75,29 +75,31 @@ actor Originals {
     /// When the human's network first denied posts that the archive does not contain any more.
     private var firstDenials: [PostID: Date] = [:]
     private var knowsEarlierDenials = false
-    /// Digests of changed texts in a list, each of which was checked once.
+    /// Digests of changed texts that a list showed; each was checked once.
     private var shownChanges: [PostID: UInt64] = [:]
     /// The next page of the human's own list, while it is read to check many originals.
     private var survey: FeedPosition?
     /// When the list may be read again.
-    private var surveyRests = Date.distantPast
-    /// The largest page of that list so far.
-    private var largestPage = usualPage
+    private var nextSurvey = Date.distantPast
+    /// The largest number of posts on a page of that list so far.
+    private var largestPageSize = assumedPageSize
     /// The number of requests to undo copies so far; the publisher carries them out.
     private(set) var undoRequestCount = 0
     /// The number of originals to check with one list; reduced after a failure.
     private var listSize = Int.max
 
-    /// The human's network is nil without an account to ask with, and the bot's in a dry run;
-    /// `account` is the author of the originals.
+    /// - Parameters:
+    ///   - human: The human's network; nil without an account that can read it.
+    ///   - bot: The bot's network; nil in a dry run.
+    ///   - botAccount: The author of the copies.
     init(
-        of mirror: HumanMirror, human: AccountGate?, bot: AccountGate?, account: AccountID,
+        of mirror: HumanMirror, human: AccountGate?, bot: AccountGate?, botAccount: AccountID,
         store: OutboxStore,
         planner: PlanMaker
     ) {
         self.human = human
         self.bot = bot
-        self.account = account
+        self.botAccount = botAccount
         self.store = store
         self.planner = planner
         archive = mirror.archive
@@ -129,18 +131,20 @@ actor Originals {
     ) async throws -> Finding {
         guard let human, human.name == post.id.network else { return unverified }
         if doubts[post.id] != nil { doubts[post.id] = clock.now }
-        let found: ObservedPost
+        let observed: ObservedPost
         do {
             switch try await ask(human, for: post) {
             case .shown(let shown) where shown.post.isOpen:
-                found = shown.withArchivedPictures(from: post)
+                observed = shown.withArchivedPictures(from: post)
             case .shown, .denied:
-                if try await isGoneForGood(post.id, from: human) { try await letGo(post.id) }
+                if try await isGoneForGood(post.id, from: human) {
+                    try await takeBackAndForget(post.id)
+                }
                 return .withheld
             case .unknown: return unverified
             }
         } catch is NetworkError {
-            putOffDoubts()
+            postponeDoubts()
             return .unasked
         } catch is CancellationError where !Task.isCancelled {
             return .unasked
@@ -151,21 +155,23 @@ actor Originals {
         }
         // If a server may not report an edit, the texts are compared.
         let isSilentlyEdited =
-            found.editedAt == nil && human.capabilities.mayHideEdits
-            && !TextRules.readAlike(found.post, post)
-        guard let edited = found.editedAt ?? (isSilentlyEdited ? human.present(at: clock.now) : nil)
+            observed.editedAt == nil && human.capabilities.mayHideEdits
+            && !TextRules.readAlike(observed.post, post)
+        guard
+            let edited = observed.editedAt
+                ?? (isSilentlyEdited ? human.present(at: clock.now) : nil)
         else {
-            return mayBeUsed(found.post, from: post) ? .kept : .withheld
+            return mayBeUsed(observed.post, from: post) ? .kept : .withheld
         }
-        let finding = try await follow(found, from: post, at: edited)
+        let finding = try await follow(observed, from: post, at: edited)
         // The archive may have the edit already, from a check for another action, or from a worker
         // that ended right after it.
         guard finding == .kept, let action, bot != nil else { return finding }
         let isPart = part != nil || action.parent != nil
-        let present = try await currentWording(of: found.post, for: action, isPart: isPart)
+        let newWording = try await currentWording(of: observed.post, for: action, isPart: isPart)
         let (text, warning) =
             part.map { ($0.text, $0.warning) } ?? (action.text, action.wording?.warning)
-        return present?.text == text && present?.warning == warning ? .kept : .edited
+        return newWording?.text == text && newWording?.warning == warning ? .kept : .edited
     }
 
     /// The finding for a post that cannot be checked.
@@ -207,24 +213,26 @@ actor Originals {
     }
 
     /// Whether the post's present visibility and kind still allow its use.
-    private func mayBeUsed(_ found: Post, from post: Post) -> Bool {
+    private func mayBeUsed(_ currentPost: Post, from archived: Post) -> Bool {
         let rules = TextRules(configuration, limits: .usual(of: configuration.botNetwork))
-        guard !found.isQuote, rules.refusalOfMedia(found) == nil,
-            found.pictures.map(\.alt) == post.pictures.map(\.alt)
+        guard !currentPost.isQuote, rules.refusalOfMedia(currentPost) == nil,
+            currentPost.pictures.map(\.alt) == archived.pictures.map(\.alt)
         else {
             return false
         }
-        if !found.isSensitive { return true }
+        if !currentPost.isSensitive { return true }
         // Without warning words it may be sent because only its pictures are sensitive.
-        return rules.carries(found) && found.warning == post.warning
+        return rules.carries(currentPost) && currentPost.warning == archived.warning
     }
 
     /// Records that the network denies a post, and returns whether that is confirmed.
     private func isGoneForGood(_ id: PostID, from human: AccountGate) async throws -> Bool {
         let now = clock.now
         // A worker that runs once leaves the confirmation to the next one.
-        guard let first = try await archive.denial(of: id) ?? firstDenials[id], first <= now else {
-            if doubts.count >= Self.mostRemembered {
+        guard let firstDenial = try await archive.denial(of: id) ?? firstDenials[id],
+            firstDenial <= now
+        else {
+            if doubts.count >= Self.memoryLimit {
                 doubts = [:]
                 firstDenials = [:]
             }
@@ -233,41 +241,41 @@ actor Originals {
             try await archive.noteDenial(of: id, at: now)
             return false
         }
-        guard now.timeIntervalSince(first) >= Self.secondAnswer else { return false }
+        guard now.timeIntervalSince(firstDenial) >= Self.confirmationDelay else { return false }
         do {
             _ = try await human.verifyAccount()
             guard try await showsAnother(than: id, human) else {
                 doubts[id] = now
-                try await ask(about: id)
+                try await askPerson(aboutCopiesOf: id)
                 return false
             }
         } catch is NetworkError {
-            putOffDoubts()
+            postponeDoubts()
             return false
         }
         clearDoubt(about: id)
         return true
     }
 
-    /// Whether the network shows another one of the human's posts now: a network that denies all of
-    /// them is broken.
+    /// Whether the network shows another of the human's posts now: a network that denies all of
+    /// their posts is broken.
     private func showsAnother(than id: PostID, _ human: AccountGate) async throws -> Bool {
-        var problem: NetworkError?
-        for other in try await archive.witnesses(besides: id, limit: Self.witnesses) {
+        var lastError: NetworkError?
+        for witness in try await archive.witnesses(besides: id, limit: Self.witnessCount) {
             do {
-                let answer = try await ask(human, for: other)
+                let answer = try await ask(human, for: witness)
                 if case .shown(let shown) = answer, shown.post.isOpen { return true }
             } catch let error as NetworkError {
                 // A problem with one post says nothing about the others.
-                problem = error
+                lastError = error
             }
         }
-        if let problem { throw problem }
+        if let lastError { throw lastError }
         return false
     }
 
     /// Asks a person about the copies of a post that is denied together with all others.
-    private func ask(about id: PostID) async throws {
+    private func askPerson(aboutCopiesOf id: PostID) async throws {
         let copies = try await store.copies(of: id).map(\.id)
         guard !copies.isEmpty else { return }
         try await store.proposeUndos(copies, reason: .sourceGone)
@@ -280,9 +288,9 @@ actor Originals {
     /// delay each, and due actions would wait for them.
     ///
     /// The post that was checked last is moved to the end.
-    private func putOffDoubts() {
-        let soon = clock.now - Self.secondAnswer + Self.doubtsRest
-        doubts = doubts.mapValues { max($0, soon) }
+    private func postponeDoubts() {
+        let assumedCheck = clock.now - Self.confirmationDelay + Self.doubtPause
+        doubts = doubts.mapValues { max($0, assumedCheck) }
     }
 
     private func clearDoubt(about id: PostID) {
@@ -290,8 +298,8 @@ actor Originals {
         firstDenials[id] = nil
     }
 
-    /// Forgets a post that is not public any more, after its copies.
-    private func letGo(_ id: PostID) async throws {
+    /// Undoes the copies of a post that is not public any more, and then forgets the post.
+    private func takeBackAndForget(_ id: PostID) async throws {
         try await takeBack(try await store.copies(of: id), for: .sourceGone)
         let post = try await archive.post(id)
         let digests = post.flatMap { $0.isReply ? nil : taste?.digests(of: $0.text, of: id) }
@@ -311,7 +319,8 @@ actor Originals {
         try await readDoubts()
         var requestsLeft = Self.requestsAtOnce
         for id in doubts.keys where requestsLeft > 0 {
-            guard let asked = doubts[id], clock.now.timeIntervalSince(asked) >= Self.secondAnswer
+            guard let asked = doubts[id],
+                clock.now.timeIntervalSince(asked) >= Self.confirmationDelay
             else { continue }
             requestsLeft -= 1
             if let post = try await archive.post(id) {
@@ -325,7 +334,7 @@ actor Originals {
     /// Reads which posts the network denied to an earlier process.
     private func readDoubts() async throws {
         if !knowsEarlierDenials, let human {
-            let denied = try await archive.denials(on: human.name, limit: Self.mostRemembered)
+            let denied = try await archive.denials(on: human.name, limit: Self.memoryLimit)
             doubts.merge(denied) { earlier, _ in earlier }
         }
         knowsEarlierDenials = true
@@ -333,8 +342,8 @@ actor Originals {
 
     // MARK: Following
 
-    /// Checks the originals of the bot's posts: those that were never checked, newest copy first,
-    /// then those that have waited longest.
+    /// Checks the originals of the bot's posts: first those that were never checked, beginning with
+    /// the newest copy, then those whose last check was longest ago.
     ///
     /// A list only confirms that a post is unchanged. Each post that a list lacks, or shows
     /// differently, is requested by itself, and that answer decides.
@@ -342,38 +351,38 @@ actor Originals {
     /// - Returns: When to continue, and how many were checked.
     /// - Throws: The store's error; `UnusableAccount`.
     func look() async throws -> (next: Date, count: Int) {
-        let longest = clock.now + Cadence.idleWait(of: configuration.mirror)
-        guard let human else { return (longest, 0) }
-        var pass = FollowingPass(requests: Self.requestsAtOnce)
+        let latest = clock.now + Cadence.idleWait(of: configuration.mirror)
+        guard let human else { return (latest, 0) }
+        var pass = FollowingPass(requestsLeft: Self.requestsAtOnce)
         do {
             try await look(human, &pass)
         } catch let error as NetworkError {
             // Posts that were not checked are checked in the next pass.
             if error.code == .overBudget, let later = error.retryAfter {
-                return (min(max(later, clock.now + Self.interval), longest), pass.looked)
+                return (min(max(later, clock.now + Self.interval), latest), pass.checkedCount)
             }
             listSize = max(1, min(listSize, human.capabilities.lookUpsAtOnce) / 2)
-            return (clock.now + Self.interval, pass.looked)
+            return (clock.now + Self.interval, pass.checkedCount)
         } catch is CancellationError where !Task.isCancelled {
-            return (clock.now + Self.interval, pass.looked)
+            return (clock.now + Self.interval, pass.checkedCount)
         }
-        guard pass.looked == 0 else { return (clock.now + Self.interval, pass.looked) }
+        guard pass.checkedCount == 0 else { return (clock.now + Self.interval, pass.checkedCount) }
         // The worker runs this pass earlier after sending a copy (`Passes.onCopy`).
         let next = try await store.nextFollowing(on: human.name) ?? .distantFuture
-        return (min(max(next, clock.now + Self.interval), longest), 0)
+        return (min(max(next, clock.now + Self.interval), latest), 0)
     }
 
     /// The remaining requests of a pass, and the number of checked originals.
     private struct FollowingPass {
-        var requests: Int
-        var looked = 0
-        /// No further answer is to be expected now.
+        var requestsLeft: Int
+        var checkedCount = 0
+        /// Whether the pass ends early, because no further answer can be expected now.
         var isOver = false
     }
 
     private func look(_ human: AccountGate, _ pass: inout FollowingPass) async throws {
         try await readDoubts()
-        while pass.requests > 0, !pass.isOver, human.pause(at: clock.now) == nil,
+        while pass.requestsLeft > 0, !pass.isOver, human.pause(at: clock.now) == nil,
             !Task.isShuttingDownGracefully
         {
             if let survey {
@@ -402,14 +411,14 @@ actor Originals {
 
     /// Requests originals one by one.
     private func askSingly(_ ids: [PostID], _ pass: inout FollowingPass) async throws {
-        for id in ids where pass.requests > 0 {
+        for id in ids where pass.requestsLeft > 0 {
             guard let human, human.pause(at: clock.now) == nil, !Task.isShuttingDownGracefully
             else { return }
-            pass.requests -= 1
+            pass.requestsLeft -= 1
             let post = try await archive.post(id)
             let finding = if let post { try await find(post) } else { try await findForgotten(id) }
             try await store.noteFollowed([id], pace, now: clock.now)
-            pass.looked += 1
+            pass.checkedCount += 1
             // A server that delays one call may delay each.
             guard finding != .unasked else {
                 pass.isOver = true
@@ -426,24 +435,24 @@ actor Originals {
     {
         let ids = due.prefix(min(listSize, human.capabilities.lookUpsAtOnce))
         let archived = try await archive.posts(ids)
-        var named: [String: PostID] = [:]
-        for id in ids { named[archived[id]?.address ?? id.value] = id }
-        pass.requests -= 1
+        var idsByAddress: [String: PostID] = [:]
+        for id in ids { idsByAddress[archived[id]?.address ?? id.value] = id }
+        pass.requestsLeft -= 1
         let answer = try await human.ownPosts(at: ids.map { archived[$0]?.address ?? $0.value })
         listSize = listSize > Int.max / 2 ? .max : listSize * 2
-        let asked = answer.asked.compactMap { named[$0] }
-        // The money does not reach further now.
+        let asked = answer.asked.compactMap { idsByAddress[$0] }
+        // The budget does not suffice for the other originals now.
         if asked.count < ids.count { pass.isOver = true }
         let confirmed = try await confirm(answer.shown, human)
-        pass.looked += asked.filter(confirmed.contains).count
+        pass.checkedCount += asked.filter(confirmed.contains).count
         let isUnknown = asked.isEmpty && answer.shown.isEmpty
         try await askSingly(
             isUnknown ? Array(ids.prefix(1)) : asked.filter { !confirmed.contains($0) }, &pass)
     }
 
-    /// Records which of some posts of the human are unchanged, so that their copies need no change.
+    /// Finds and records the shown posts that are unchanged, whose copies need no change.
     ///
-    /// - Returns: These posts.
+    /// - Returns: The unchanged posts.
     private func confirm(_ shown: [ObservedPost], _ human: AccountGate) async throws -> Set<PostID>
     {
         // A post that the network denied is not confirmed by a list.
@@ -453,10 +462,10 @@ actor Originals {
         let archived = try await archive.posts(open.map(\.post.id))
         let edited = open.compactMap { item in item.editedAt.map { (id: item.post.id, edited: $0) }
         }
-        let behind = try await store.originals(among: edited)
+        let originalsOfOlderCopies = try await store.originals(among: edited)
         let confirmed = open.filter { item in
             let id = item.post.id
-            guard !behind.contains(id) else { return false }
+            guard !originalsOfOlderCopies.contains(id) else { return false }
             // A post that the archive does not contain any more cannot be compared.
             return archived[id].map { item.isAsArchived($0) } ?? true
         }
@@ -469,23 +478,24 @@ actor Originals {
     /// The first page of the human's own list to read, if that list checks more originals for the
     /// same cost.
     private func surveyStart(_ human: AccountGate, _ due: [PostID]) async throws -> FeedPosition? {
-        let atOnce = human.capabilities.lookUpsAtOnce
+        let postsPerRequest = human.capabilities.lookUpsAtOnce
         // Fewer originals are checked by single requests in one pass.
-        guard due.count >= max(atOnce, Self.requestsAtOnce), clock.now >= surveyRests,
+        guard due.count >= max(postsPerRequest, Self.requestsAtOnce), clock.now >= nextSurvey,
             let first = due.first
         else {
             return nil
         }
-        let number = try await store.following(on: human.name, now: clock.now).due
+        let dueCount = try await store.following(on: human.name, now: clock.now).due
         // An estimate, because counting the archive would read all of it.
-        let posts = min(configuration.archiveLimit, human.capabilities.depths[.ownPosts] ?? .max)
+        let estimatedPosts = min(
+            configuration.archiveLimit, human.capabilities.depths[.ownPosts] ?? .max)
         let isCheaper: Bool
         if let priceOfOne = human.priceOfOwnPost,
-            let priceOfList = human.price(ofReading: posts, from: .ownPosts)
+            let priceOfList = human.price(ofReading: estimatedPosts, from: .ownPosts)
         {
-            isCheaper = priceOfList < priceOfOne * number
+            isCheaper = priceOfList < priceOfOne * dueCount
         } else {
-            isCheaper = posts / largestPage < number / atOnce
+            isCheaper = estimatedPosts / largestPageSize < dueCount / postsPerRequest
         }
         guard isCheaper else { return nil }
         return human.surveyStart(at: try await archive.post(first)?.address ?? first.value)
@@ -498,7 +508,7 @@ actor Originals {
         of human: AccountGate, from position: FeedPosition, beginningWith first: PostID? = nil,
         _ pass: inout FollowingPass
     ) async throws {
-        pass.requests -= 1
+        pass.requestsLeft -= 1
         survey = position
         let page: FeedPage
         do {
@@ -506,21 +516,21 @@ actor Originals {
         } catch let error as NetworkError where error.code != .overBudget {
             // If a page cannot be read, originals are checked in the other ways.
             survey = nil
-            surveyRests = clock.now + Self.surveyRest
+            nextSurvey = clock.now + Self.surveyPause
             throw error
         }
-        largestPage = max(largestPage, page.received)
+        largestPageSize = max(largestPageSize, page.received)
         let confirmed = try await confirm(page.items, human)
-        pass.looked += max(confirmed.count, 1)
+        pass.checkedCount += max(confirmed.count, 1)
         survey = page.older.map(FeedPosition.older)
-        let beganInVain = position != .newest && first.map { !confirmed.contains($0) } ?? false
-        if survey == nil || beganInVain {
+        let missesFirst = position != .newest && first.map { !confirmed.contains($0) } ?? false
+        if survey == nil || missesFirst {
             survey = nil
-            surveyRests = clock.now + Self.surveyRest
+            nextSurvey = clock.now + Self.surveyPause
         }
     }
 
-    /// Reacts to edits and deletions that a list shows, before the turn of each post.
+    /// Reacts to edits and deletions that a list shows, before the regular check of each post.
     ///
     /// A list decides nothing: each changed post is requested by itself, once for each new text.
     func noteShown(_ items: [ObservedPost]) async throws {
@@ -534,7 +544,7 @@ actor Originals {
             else { continue }
             let digest = StableHash.seed(of: [item.post.text, item.post.warning ?? ""])
             guard shownChanges[id] != digest else { continue }
-            if shownChanges.count >= Self.mostRemembered { shownChanges = [:] }
+            if shownChanges.count >= Self.memoryLimit { shownChanges = [:] }
             if try await find(post) == .unasked { return }
             shownChanges[id] = digest
             try await store.noteFollowed([id], pace, now: clock.now)
@@ -553,12 +563,12 @@ actor Originals {
             switch try await ask(human, for: id) {
             case .shown(let shown) where shown.post.isOpen: break
             case .shown, .denied:
-                if try await isGoneForGood(id, from: human) { try await letGo(id) }
+                if try await isGoneForGood(id, from: human) { try await takeBackAndForget(id) }
                 return .withheld
             case .unknown: break
             }
         } catch is NetworkError {
-            putOffDoubts()
+            postponeDoubts()
             return .unasked
         } catch is CancellationError where !Task.isCancelled {
             return .unasked
@@ -567,30 +577,30 @@ actor Originals {
         return .kept
     }
 
-    /// Lets the archive and the copies know of a change.
-    private func follow(_ found: ObservedPost, from post: Post, at edited: Date) async throws
+    /// Applies an edit of the human's post to the archive and to the copies.
+    private func follow(_ observed: ObservedPost, from post: Post, at edited: Date) async throws
         -> Finding
     {
         let isChanged =
-            found.post.text != post.text || found.post.warning != post.warning
-            || found.post.isQuote != post.isQuote
-            || found.post.pictures.map(\.alt) != post.pictures.map(\.alt)
+            observed.post.text != post.text || observed.post.warning != post.warning
+            || observed.post.isQuote != post.isQuote
+            || observed.post.pictures.map(\.alt) != post.pictures.map(\.alt)
         // An edit that is noticed only by the text is noticed only until the archive has the new
         // text, so the copies are updated first.
-        let isSilent = found.editedAt == nil
-        if isChanged, !isSilent { try await archive.rewrite(found.post) }
+        let isSilent = observed.editedAt == nil
+        if isChanged, !isSilent { try await archive.rewrite(observed.post) }
         var isFollowed = true
         for copy in try await store.copies(of: post.id, before: edited) {
-            if try await !follow(found.post, with: copy, at: edited) { isFollowed = false }
+            if try await !follow(observed.post, with: copy, at: edited) { isFollowed = false }
         }
-        if isChanged, isSilent, isFollowed { try await archive.rewrite(found.post) }
+        if isChanged, isSilent, isFollowed { try await archive.rewrite(observed.post) }
         if isChanged { return .edited }
-        return mayBeUsed(found.post, from: post) ? .kept : .withheld
+        return mayBeUsed(observed.post, from: post) ? .kept : .withheld
     }
 
-    /// Lets a copy know of a change.
+    /// Applies an edit of the human's post to a copy.
     ///
-    /// - Returns: False if the next check must try again.
+    /// - Returns: False if the edit failed, and the next check must try again.
     private func follow(_ post: Post, with copy: Action, at edited: Date) async throws -> Bool {
         guard configuration.editRule != .off else {
             try await store.noteEdited(copy.id, at: edited)
@@ -616,12 +626,12 @@ actor Originals {
             return true
         }
         do {
-            let shown = try await bot.shown(
+            let cleaned = try await bot.withoutCustomEmoji(
                 currentWording.text, warning: currentWording.warning, from: post.id.network)
             let draft = Draft(
-                text: wording.published(shown.text), visibility: wording.visibility,
+                text: wording.published(cleaned.text), visibility: wording.visibility,
                 language: post.language,
-                warning: shown.warning,
+                warning: cleaned.warning,
                 key: copy.key, createdAt: copy.sending ?? copy.due)
             let departure = try await bot.prepareEdit(address, draft)
             guard
@@ -673,10 +683,10 @@ actor Originals {
         let text: String?
         if action.kind == .reply {
             // If a reply must name the person answered, the name comes first.
-            let named = action.text.flatMap {
+            let mentionedName = action.text.flatMap {
                 $0.hasPrefix("@") ? $0.dropFirst().prefix { !$0.isWhitespace } : nil
             }
-            text = try? rules.replyText(for: post, to: String(named ?? "")).get()
+            text = try? rules.replyText(for: post, to: String(mentionedName ?? "")).get()
         } else {
             text = try? rules.text(for: isPart ? TextRules.withoutReplyTarget(post) : post).get()
         }
@@ -685,30 +695,30 @@ actor Originals {
 
     // MARK: Taking back
 
-    /// Undoes copies, a few in an hour; beyond that it asks a person.
+    /// Undoes copies, but only a few in an hour; a person decides about further ones.
     private func takeBack(_ copies: [Action], for reason: Action.Reason) async throws {
         guard !copies.isEmpty else { return }
         let now = clock.now
-        let allowed = max(
+        let allowedCount = max(
             0, Self.undosPerHour - (try await store.automaticUndos(since: now - 3_600)))
         let ids = copies.map(\.id)
-        _ = try await store.askUndos(Array(ids.prefix(allowed)), reason: reason, now: now)
+        _ = try await store.askUndos(Array(ids.prefix(allowedCount)), reason: reason, now: now)
         undoRequestCount += 1
-        for copy in copies.prefix(allowed) {
+        for copy in copies.prefix(allowedCount) {
             var metadata = await people.metadata(of: copy)
             metadata[LogKeys.reason] = "\(reason.rawValue)"
             logger.info("Taking back", metadata: metadata)
         }
-        let excess = Array(ids.dropFirst(allowed))
+        let excess = Array(ids.dropFirst(allowedCount))
         guard !excess.isEmpty else { return }
         try await store.leaveToPerson(excess, reason: reason, logger)
     }
 
-    /// Undoes posts of the bot that the human favorited, if that is configured as a way to delete
-    /// them.
+    /// Undoes posts of the bot that the human favorited, if the settings use a favorite as a
+    /// request to delete.
     func noteFavorites(_ items: [ObservedPost]) async throws {
         guard configuration.deletesOnFavorite else { return }
-        let identities = items.filter { $0.post.author == account }.map(\.post.id.value)
+        let identities = items.filter { $0.post.author == botAccount }.map(\.post.id.value)
         let actions = try await store.published(as: identities)
         guard !actions.isEmpty else { return }
         let now = clock.now

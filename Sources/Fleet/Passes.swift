@@ -11,26 +11,27 @@ import ServiceLifecycle
 import Settings
 import Synchronization
 
-/// One pass over each thing that the worker watches, with the actions that follow.
+/// The passes of a worker: each reads or checks one thing, and takes the actions that follow.
 ///
 /// A class, so that repeated passes hold a reference and not the parts.
 final class Passes: Sendable {
     /// The maximum age, in seconds, of the last reading of mentions on which the home pass relies.
-    private static let freshness: TimeInterval = 15
+    private static let mentionsFreshness: TimeInterval = 15
     /// The maximum age, in seconds, of the last reading of the human's posts when a post is due
     /// that waits for their silence.
     private static let humanFreshness: TimeInterval = 60
-    /// The interval of sweeps for missed items, and the time that they go back, in seconds.
-    private static let sweep: TimeInterval = 86_400
-    /// The most rows that this version cannot parse and that are named in the log, each hour.
-    private static let setAsideTold = 20
+    /// The interval of sweeps for missed items, and the age of the items that they read, in
+    /// seconds.
+    private static let sweepInterval: TimeInterval = 86_400
+    /// The most rows that one cleanup names in the log, of those that this version cannot parse.
+    private static let loggedRowsAtMost = 20
     /// The pass that checks the originals of the bot's posts.
     static let originals = "originals"
     /// The pass that judges texts.
     static let texts = "texts"
     /// Seconds for which `run --once` judges texts after all other work.
     private static let judgingOnce: TimeInterval = 20
-    /// The limit of the bot's posts for whose replies one pass asks.
+    /// The most posts of the bot whose replies one pass requests.
     private static let postsAtOnce = 50
 
     let parts: WorkerParts
@@ -68,22 +69,24 @@ final class Passes: Sendable {
         // The start that follows carries out the retirement.
         if let end = nextWorkTimes.retirement, end <= parts.clock.now { throw MirrorChanged() }
         waitsForMentions.withLock { $0 = nextWorkTimes.waitsForMentions }
-        if let post = nextWorkTimes.post, post <= parts.clock.now { try await lookAtHuman() }
+        if let post = nextWorkTimes.post, post <= parts.clock.now {
+            try await readHumanPostsIfNeeded()
+        }
         // A look-up may find that a copy was sent, so it counts as one.
-        if let next = nextWorkTimes.next, next <= parts.clock.now { tellOfCopy() }
+        if let next = nextWorkTimes.next, next <= parts.clock.now { announceCopy() }
         let delivered = try await parts.courier.deliverDue(
             ActionKind.allCases, heard: heard, knowing: nextWorkTimes)
         let effect = try await recoverEffects(due: nextWorkTimes.effect)
         parts.pulse.works(uptime: parts.clock.uptime)
         let nextWork = [delivered, effect].compactMap(\.self).min()
         let now = parts.clock.now
-        let hasQuestions: Bool =
+        let pollsOften: Bool =
             if nextWorkTimes.waitsForMentions { true } else { await parts.originals.hasDoubts }
         let cadence = parts.cadence
-        let pace = hasQuestions ? cadence.publisher : cadence.idlePublisher ?? cadence.publisher
-        let nextPass = now + pace.timeInterval
-        let planning = hasTomorrowsPlan ? nextPass : min(nextPass, nextPlan(after: now))
-        let latest = min(planning, nextWorkTimes.retirement ?? .distantFuture)
+        let wait = pollsOften ? cadence.publisher : cadence.idlePublisher ?? cadence.publisher
+        let nextPass = now + wait.timeInterval
+        let nextPlanning = hasTomorrowsPlan ? nextPass : min(nextPass, nextPlan(after: now))
+        let latest = min(nextPlanning, nextWorkTimes.retirement ?? .distantFuture)
         if let resume = parts.bot.pause(at: now) { return min(resume, latest) }
         // The mentions may have been read since.
         if nextWorkTimes.waitsForMentions, await parts.feeds.mentions?.lastRead != heard {
@@ -108,23 +111,23 @@ final class Passes: Sendable {
     /// days when the clocks change.
     private func nextPlan(after now: Date) -> Date {
         let local = LocalTime(now, in: parts.zone)
-        let ahead =
+        let minuteAhead =
             parts.cadence.plansAhead
             ? parts.planner.minuteToPlanAhead(of: local.day) : MinuteOfDay.count
         // A plan that could not be made in advance is made at midnight.
-        let minute = ahead > local.minute.value ? ahead : MinuteOfDay.count
+        let minute = minuteAhead > local.minute.value ? minuteAhead : MinuteOfDay.count
         return now + Double(minute - local.minute.value) * 60
             - now.timeIntervalSince1970.truncatingRemainder(dividingBy: 60)
     }
 
-    private func tellOfCopy() {
+    private func announceCopy() {
         // If checking an original costs money, that pass keeps its own interval.
         if parts.human?.price(ofReading: 1, from: .ownPosts) == nil { onCopy() }
     }
 
     /// Before a post that waits for the human's silence, reads whether they have just posted, if
     /// that is free.
-    private func lookAtHuman() async throws {
+    private func readHumanPostsIfNeeded() async throws {
         guard parts.hold.isOn, let feed = parts.feeds.humanPosts,
             parts.human?.price(ofReading: 1, from: .ownPosts) == nil
         else { return }
@@ -132,7 +135,7 @@ final class Passes: Sendable {
         let age = await feed.lastRead.map { now.timeIntervalSince($0) }
         if let age, (0..<Self.humanFreshness).contains(age) { return }
         do {
-            _ = try await feed.look(keep)
+            _ = try await feed.look(archivePosts)
         } catch let error as NetworkError {
             // The posts known so far must suffice; the pass of this feed reports the problem.
             parts.logger.debug(
@@ -159,7 +162,7 @@ final class Passes: Sendable {
     }
 
     private func makePlan(of day: LocalDay) async throws {
-        // Called often.
+        // Checked first, because this is called often.
         guard !parts.planner.isPlanned(day) else { return }
         let now = parts.clock.now
         let planned = try await deciding(.post) {
@@ -184,7 +187,7 @@ final class Passes: Sendable {
         try await parts.feedTable.clean(before: start)
         try await parts.proofs.tidy(now: parts.clock.now)
         try await parts.goOnForgetting()
-        for sentence in try await parts.store.setAside(limit: Self.setAsideTold) {
+        for sentence in try await parts.store.setAside(limit: Self.loggedRowsAtMost) {
             parts.logger.warning("Action set aside", metadata: [LogKeys.error: "\(sentence)"])
         }
         try await parts.serverRules?.lookIfDue()
@@ -199,8 +202,9 @@ final class Passes: Sendable {
     /// Decides about new mentions and answers them.
     func mentions(_ feed: FeedReader) async throws -> Date {
         let lastRead = await feed.lastRead
-        let next = try await feed.look(hear)
-        // Replies of earlier processes wait for that, and only the publisher knows them.
+        let next = try await feed.look(decideOnMentions)
+        // Replies of earlier processes wait until mentions are read, and only the publisher knows
+        // these replies.
         if await feed.lastRead != lastRead, waitsForMentions.withLock(\.self) { onNews() }
         try await sweepIfDue(feed)
         try await lookBelowOwnPosts(feed)
@@ -209,12 +213,13 @@ final class Passes: Sendable {
         return next
     }
 
-    private func hear(_ items: [ObservedPost], tries: Int) async throws -> [Postponed] {
+    /// Decides about mentions, and returns those that must be decided later.
+    private func decideOnMentions(_ items: [ObservedPost], tries: Int) async throws -> [Postponed] {
         try await deciding(.reply) {
             let (decided, postponed) = try await parts.mentionDecider.decide(
                 items, now: parts.clock.now, tries: tries)
             for decision in decided {
-                await tell(decision)
+                await announce(decision)
                 parts.faultPoints.pass(.mentionDecided)
             }
             return postponed
@@ -236,11 +241,11 @@ final class Passes: Sendable {
         let now = parts.clock.now
         guard let last = try await feed.lastSweep() else { return try await feed.noteSweep() }
         let isSweeping = try await feed.isSweeping()
-        guard isSweeping || !(0..<Self.sweep).contains(now.timeIntervalSince(last)),
+        guard isSweeping || !(0..<Self.sweepInterval).contains(now.timeIntervalSince(last)),
             parts.bot.pause(of: .mentions, at: now) == nil
         else { return }
         // Items that appeared since the last sweep may be up to a day older.
-        _ = try await feed.sweep(downTo: last - Self.sweep, hear)
+        _ = try await feed.sweep(downTo: last - Self.sweepInterval, decideOnMentions)
     }
 
     /// After a sweep, reads the replies to the bot's posts, for which notifications may be missing.
@@ -248,13 +253,14 @@ final class Passes: Sendable {
         try await feed.lookBelowOwnPosts { place, end in
             try await parts.store.published(after: place, until: end, limit: Self.postsAtOnce)
         } _: { address in
-            try await hear(try await parts.bot.replies(to: address), tries: 0).isEmpty
+            try await decideOnMentions(try await parts.bot.replies(to: address), tries: 0)
+                .isEmpty
         }
     }
 
     /// Favorites posts on the bot's home timeline that the human would favorite.
     func botHome(_ feed: FeedReader) async throws -> Date {
-        try await hearFirst()
+        try await readMentionsFirst()
         guard let classifier = try await parts.classifiers.classifier() else {
             try await feed.begin()
             return feed.later
@@ -265,7 +271,7 @@ final class Passes: Sendable {
             let stances = try await deciding(.favorite) {
                 let (decided, stances) = try await parts.favoriteDecider.decide(
                     items, with: session, now: parts.clock.now)
-                for action in decided { await tell(Decision(of: action)) }
+                for action in decided { await announce(Decision(of: action)) }
                 if !decided.isEmpty { parts.faultPoints.pass(.favoriteDecided) }
                 return stances
             }
@@ -284,12 +290,12 @@ final class Passes: Sendable {
     /// Reads the mentions before favorites are given, so that a recent request to stop is known.
     ///
     /// A failure to read the mentions is reported elsewhere, and delays nothing here.
-    private func hearFirst() async throws {
+    private func readMentionsFirst() async throws {
         guard let mentions = parts.feeds.mentions else { return }
         let age = await mentions.lastRead.map { parts.clock.now.timeIntervalSince($0) }
-        if let age, (0..<Self.freshness).contains(age) { return }
+        if let age, (0..<Self.mentionsFreshness).contains(age) { return }
         do {
-            _ = try await mentions.look(hear)
+            _ = try await mentions.look(decideOnMentions)
         } catch let error as NetworkError {
             parts.logger.debug(
                 "Mentions not read before favorites", metadata: [LogKeys.error: "\(error)"])
@@ -330,10 +336,11 @@ final class Passes: Sendable {
     /// Archives the human's posts.
     func humanPosts(_ feed: FeedReader) async throws -> Date {
         try await parts.standing?.lookIfDue()
-        return try await feed.look(keep) { try await noteShown($0) }
+        return try await feed.look(archivePosts) { try await noteShown($0) }
     }
 
-    private func keep(_ items: [ObservedPost], tries: Int) async throws -> [Postponed] {
+    /// Archives new posts of the human, and checks copies of edited ones.
+    private func archivePosts(_ items: [ObservedPost], tries: Int) async throws -> [Postponed] {
         // Before the archive stores them, because an edit is noticed by comparison with it.
         try await noteShown(items)
         let posts = items.map(\.post)
@@ -357,19 +364,19 @@ final class Passes: Sendable {
         if await parts.originals.undoRequestCount != countBefore { onNews() }
     }
 
-    /// Judges some of the human's texts that are new, or all step by step after a change of the
-    /// rules, so that no plan has to wait for that.
+    /// Judges some of the human's new texts, or after a change of the rules some of all texts, so
+    /// that no plan has to wait for the judging.
     ///
-    /// - Parameter wait: Seconds until the next pass once all are judged.
-    /// - Returns: When to go on.
+    /// - Parameter wait: Seconds until the next pass once all texts are judged.
+    /// - Returns: The time of the next pass.
     func judge(wait: TimeInterval) async throws -> Date {
         try await parts.judging.step() ? parts.clock.now : parts.clock.now + wait
     }
 
     /// Judges texts for a while, because this process will have no later pass.
     func judgeForAWhile() async throws {
-        let begin = parts.clock.uptime
-        while parts.clock.uptime - begin < Self.judgingOnce, !Task.isShuttingDownGracefully {
+        let start = parts.clock.uptime
+        while parts.clock.uptime - start < Self.judgingOnce, !Task.isShuttingDownGracefully {
             try Task.checkCancellation()
             guard try await parts.judging.step() else { return }
         }
@@ -404,12 +411,12 @@ final class Passes: Sendable {
         }
     }
 
-    // MARK: All of them
+    // MARK: All passes
 
     /// The passes that the worker repeats, the publisher first.
     var all: [Rounds.Pass] { [publisher] + bot + human }
 
-    /// All passes in the order in which a single run of each leaves no work for a later one.
+    /// All passes, in the order in which no pass makes work for an earlier one.
     var inOrder: [Rounds.Pass] { human + bot + [publisher] }
 
     private var publisher: Rounds.Pass {
@@ -450,12 +457,12 @@ final class Passes: Sendable {
             },
             parts.human.map { _ in
                 Rounds.Pass(name: Self.originals, lane: .human) { [self] in
-                    // It may request undos.
-                    var mayHaveAsked = true
-                    defer { if mayHaveAsked { onNews() } }
+                    // An error may come after a request to undo.
+                    var mayHaveRequestedUndos = true
+                    defer { if mayHaveRequestedUndos { onNews() } }
                     try await parts.standing?.lookIfDue()
                     let check = try await parts.originals.look()
-                    mayHaveAsked = check.count > 0
+                    mayHaveRequestedUndos = check.count > 0
                     return check.next
                 }
             },
@@ -467,10 +474,11 @@ final class Passes: Sendable {
         ].compactMap(\.self)
     }
 
-    private func tell(_ decision: Decision) async {
+    /// Passes a decision to the courier, and wakes the publisher.
+    private func announce(_ decision: Decision) async {
         await parts.courier.expect(decision)
         onNews()
-        if decision.action.kind == .reply { tellOfCopy() }
+        if decision.action.kind == .reply { announceCopy() }
         let metadata = await parts.people.metadata(of: decision.action)
         parts.logger.info("Decision made", metadata: metadata)
     }

@@ -12,7 +12,7 @@ package struct PictureSource: Sendable {
     enum Finding {
         case found([UInt8], PictureFormat)
         case missing(reason: Action.Reason, detail: String)
-        /// It was not requested, which may change with the address or the settings.
+        /// The picture was not requested; that may change with its address or the settings.
         case unasked
         case unavailable(NetworkError.Code)
     }
@@ -32,7 +32,8 @@ package struct PictureSource: Sendable {
     /// Looks for one of the pictures of a text.
     ///
     /// - Parameters:
-    ///   - maximumBytes: The largest size that the network accepts.
+    ///   - place: The index of the picture in the text's pictures.
+    ///   - maximumBytes: The largest size that the bot's network accepts.
     /// - Returns: The result; the format is detected from the bytes alone.
     /// - Throws: The store's error; `CancellationError`.
     func find(_ place: Int, of wording: Action.Wording, maximumBytes: Int) async throws -> Finding {
@@ -72,7 +73,7 @@ package struct PictureSource: Sendable {
     }
 }
 
-/// Giving the network the human's pictures.
+/// Uploads of the human's pictures to the bot's network.
 extension NetworkDeliverer {
     package func upload(_ place: Int, of action: Action) async -> UploadOutcome {
         guard let wording = action.wording, wording.pictures.indices.contains(place), let pictures
@@ -80,7 +81,7 @@ extension NetworkDeliverer {
             return .refused(reason: .outbox(.incomplete), detail: "no pictures are sent")
         }
         do {
-            if let uploaded = try await progress(of: place, action) { return uploaded }
+            if let uploaded = try await uploadState(of: place, action) { return uploaded }
             let found = try await pictures.find(
                 place, of: wording, maximumBytes: network.capabilities.largestPicture)
             switch found {
@@ -102,8 +103,8 @@ extension NetworkDeliverer {
         } catch let error as NetworkError {
             // A refusal of one picture does not concern the account; a token may lack only this
             // scope.
-            let isOurs = error.stopsActor && error.code != .missingScope
-            if error.isPermanent, !isOurs {
+            let concernsAccount = error.stopsActor && error.code != .missingScope
+            if error.isPermanent, !concernsAccount {
                 return .refused(reason: .network(error.code), detail: error.description)
             }
             return .notSent(
@@ -114,7 +115,7 @@ extension NetworkDeliverer {
     }
 
     /// The upload state of a picture; nil if it is not uploaded.
-    private func progress(of place: Int, _ action: Action) async throws -> UploadOutcome? {
+    private func uploadState(of place: Int, _ action: Action) async throws -> UploadOutcome? {
         guard let upload = action.uploads.last(where: { $0.place == place }) else { return nil }
         do {
             return .uploaded(

@@ -8,15 +8,15 @@ package enum ProcessSetup {
     package static func run() {
         // A connection closed by its peer must cause an error and not end the process.
         signal(SIGPIPE, SIG_IGN)
-        // Nor may a file that exceeds the operator's size limit.
+        // A file that exceeds the operator's size limit must cause an error too.
         signal(SIGXFSZ, SIG_IGN)
-        leaveNoCore()
-        dieAtOnce()
-        ProcessHeap.arrange()
+        disableCoreFiles()
+        disableCrashHandlers()
+        ProcessHeap.configure()
     }
 
     /// Prevents core files, which would contain every token in plain text.
-    private static func leaveNoCore() {
+    private static func disableCoreFiles() {
         var limit = rlimit()
         guard getrlimit(core, &limit) == 0 else { return }
         limit.rlim_cur = 0
@@ -27,9 +27,9 @@ package enum ProcessSetup {
     /// `SWIFT_BACKTRACE`.
     ///
     /// With an installed toolchain, Swift's crash handlers write registers and the memory that they
-    /// point to into the log, which may include a part of a token, and the examined process delays
-    /// the next one.
-    private static func dieAtOnce() {
+    /// point to into the log, which may include a part of a token. Examining the crashed process
+    /// also delays the start of the next one.
+    private static func disableCrashHandlers() {
         guard getenv("SWIFT_BACKTRACE") == nil else { return }
         for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] {
             signal(number, SIG_DFL)
@@ -45,8 +45,8 @@ package enum ProcessSetup {
 
 /// Keeps the memory use of a worker constant over months.
 ///
-/// For the C library of Linux; without its functions there is no such problem. They are looked up
-/// at run time, because no module has their headers.
+/// It calls functions of the GNU C library; other C libraries lack these functions, and do not need
+/// them. They are looked up at run time, because no module has their headers.
 package enum ProcessHeap {
     /// Lets all threads share one heap, and keeps large blocks out of it.
     ///
@@ -57,7 +57,7 @@ package enum ProcessHeap {
     /// A large block is a separate mapping that is returned as a whole, but the library raises the
     /// threshold to the largest block that was ever freed, up to 32 MB. The second setting keeps
     /// the initial threshold: 2 MB less after five days.
-    static func arrange() {
+    static func configure() {
         set(.arenaMaximum, 1)
         set(.mappingThreshold, 131_072)
     }
@@ -67,7 +67,7 @@ package enum ProcessHeap {
     ///
     /// With 3,000 mirrors on two processors the waits took a tenth of the processor time, while the
     /// heaps cost one megabyte.
-    static func divide() { set(.arenaMaximum, 4) }
+    static func allowFourHeaps() { set(.arenaMaximum, 4) }
 
     /// The parameters of mallopt(3).
     private enum Parameter: Int32 {
@@ -82,21 +82,21 @@ package enum ProcessHeap {
     }
 
     /// When memory was returned last.
-    private static let last = Mutex<ContinuousClock.Instant?>(nil)
+    private static let lastReturn = Mutex<ContinuousClock.Instant?>(nil)
 
     /// Returns all unused pages to the system, wherever in the heap they are.
     ///
     /// By itself the library does so only at the heap's end. SQLite's readers free their page
     /// caches whenever another connection writes, and allocate them again, thousands of times a
-    /// day; blocks in between keep the holes apart, 4 MB of them after some days; ended threads
-    /// leave some, too.
+    /// day. Blocks in between keep the holes apart: 4 MB of holes after some days. Ended threads
+    /// leave holes, too.
     ///
     /// Takes less than a millisecond in a worker, and longer for a larger heap.
     ///
     /// - Parameter pause: The shortest time since the last call with an effect, by the machine's
     ///   clock; an earlier call does nothing. A rehearsal simulates days in seconds.
-    package static func giveBack(after pause: Duration = .zero) {
-        let isTooSoon = last.withLock { last in
+    package static func returnMemory(after pause: Duration = .zero) {
+        let isTooSoon = lastReturn.withLock { last in
             let now = ContinuousClock.now
             if let last, last.duration(to: now) < pause { return true }
             last = now

@@ -20,7 +20,7 @@ package struct Recall: Sendable {
 
     /// - Parameters:
     ///   - network: The bot's network, with verified credentials.
-    ///   - lease: The worker's; nil for a command.
+    ///   - lease: The worker's lease; nil for a command.
     ///   - bot: The bot's account, for the effects of interrupted commands; nil to leave these
     ///     alone.
     package init(
@@ -55,7 +55,8 @@ package struct Recall: Sendable {
         return round
     }
 
-    /// When the next undo, effect or look-up is due that a command may wait for; nil for none.
+    /// Returns when the next undo, effect or look-up is due for which a command may wait; nil for
+    /// none.
     package func next() async throws -> Date? {
         let undo = try await store.nextRecall(isPatient: false, now: clock.now)
         let effect = try await effects?.next()

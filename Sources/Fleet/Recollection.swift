@@ -24,24 +24,24 @@ struct Recollection: Sendable {
     /// - Throws: `NetworkError` if the posts cannot be read now, so that the start is retried; the
     ///   store's error.
     func run() async throws {
-        guard let end = try await mirror.table.gap() else { return }
-        let posts = try await bot.ownPosts(since: end - Self.margin)
-        var found: [OutboxStore.Published] = []
+        guard let backupEnd = try await mirror.table.gap() else { return }
+        let posts = try await bot.ownPosts(since: backupEnd - Self.margin)
+        var publishedPosts: [OutboxStore.Published] = []
         for post in posts.reversed() where post.replyToAddress == nil {
             guard
                 let source = try await mirror.archive.source(of: TextRules.textKey(post.post.text))
             else { continue }
-            let sent = bot.local(post.post.createdAt)
-            found.append(
+            let sentAt = bot.local(post.post.createdAt)
+            publishedPosts.append(
                 OutboxStore.Published(
                     Action.Wording(
                         source: source, text: post.post.text, language: post.post.language,
                         visibility: post.post.visibility),
-                    on: LocalTime(sent, in: zone).day, at: sent, remoteID: post.post.id.value,
+                    on: LocalTime(sentAt, in: zone).day, at: sentAt, remoteID: post.post.id.value,
                     remoteAddress: post.address)
             )
         }
-        let noted = try await store.note(found, now: mirror.clock.now)
+        let noted = try await store.note(publishedPosts, now: mirror.clock.now)
         try await mirror.table.closeGap()
         logger.notice(
             "Posts since the restored backup read from the network",

@@ -14,7 +14,7 @@ import Settings
 /// the next worker continues.
 struct Retiring {
     /// Seconds until the next attempt of a step that has to wait for an unknown time.
-    private static let usualWait: TimeInterval = 60
+    private static let retryWait: TimeInterval = 60
 
     private let worker: Worker
     private let lease: Lease
@@ -43,11 +43,12 @@ struct Retiring {
         try await mirror.table.requireHere()
         if retirement.begun == nil {
             try await steps.begin(retirement, record)
-            // It contains the id of the last post's action.
-            guard let begun = try await mirror.table.record().retirement, begun.begun != nil else {
+            // The stored retirement contains the id of the last post's action.
+            guard let stored = try await mirror.table.record().retirement, stored.begun != nil
+            else {
                 return now + 1
             }
-            retirement = begun
+            retirement = stored
         }
         if try await store.isSending(last: retirement.post), let next = try await send(retirement) {
             return next
@@ -67,7 +68,7 @@ struct Retiring {
         let parts = try await worker.parts(lease: lease, deliverer: nil, gates: gates)
         let next = try await parts.courier.deliverDue(ActionKind.allCases)
         guard try await store.isSending(last: retirement.post) else { return nil }
-        return max(next ?? now + Self.usualWait, now + 1)
+        return max(next ?? now + Self.retryWait, now + 1)
     }
 
     /// Carries out requests to undo, as fast as the network permits.
@@ -77,10 +78,10 @@ struct Retiring {
         guard let due = try await store.nextRecall(now: now) else { return nil }
         guard due <= now else { return due }
         let bot = await gates.gate(before: try await mirror.confirmedBotNetwork(), .bot, of: worker)
-        guard try await bot.isOpen() else { return bot.pause(at: now) ?? now + Self.usualWait }
+        guard try await bot.isOpen() else { return bot.pause(at: now) ?? now + Self.retryWait }
         let account = try await mirror.table.record().bot
         let round = try await Recall(mirror, network: bot, lease: lease, bot: account).carryOut()
         guard let next = try await store.nextRecall(now: now) else { return nil }
-        return max(next, round.obstacle == nil ? now : now + Self.usualWait)
+        return max(next, round.obstacle == nil ? now : now + Self.retryWait)
     }
 }

@@ -51,7 +51,7 @@ package final class Rounds: @unchecked Sendable {
     /// the threads for each of them costs more than its request.
     private static let shortestWait: TimeInterval = 0.1
     /// Longer than any process lives.
-    private static let always = Duration.seconds(1_000_000_000)
+    private static let farFuture = Duration.seconds(1_000_000_000)
 
     /// The most concurrent passes, without those that have run for ``countedTime``.
     private let limit: Int
@@ -68,12 +68,12 @@ package final class Rounds: @unchecked Sendable {
     /// The tickets of the passes that count against ``limit``.
     private var countedTickets: Set<Int> = []
     /// The begun passes, in that order; ended ones are removed lazily.
-    private var begun: Deque<(ticket: Int, uptime: TimeInterval)> = []
+    private var begunPasses: Deque<(ticket: Int, uptime: TimeInterval)> = []
     private var lateness = Lateness()
     private var nap: Task<Void, Never>?
-    private var news: News?
+    private var pendingWake: WakeReason?
     /// Whether only the end of a pass ends the nap early.
-    private var waitsForAnEnd = false
+    private var onlyEndWakesNap = false
     /// When the first known pass is due, and when the wait for it ends; nil while the end of any
     /// pass may matter.
     private var awaited: (due: Date, end: Date)?
@@ -89,7 +89,7 @@ package final class Rounds: @unchecked Sendable {
     /// The caller must join the clock before, and leave it afterwards. Running passes are completed
     /// first; a cancellation reaches them.
     package func run() async {
-        let isLeft = await withDiscardingTaskGroup { tasks in
+        let hasLeftClock = await withDiscardingTaskGroup { tasks in
             await withTaskCancellationHandler {
                 await withGracefulShutdownHandler {
                     while !Task.isCancelled, !Task.isShuttingDownGracefully,
@@ -106,7 +106,7 @@ package final class Rounds: @unchecked Sendable {
                             // Woken by a running pass, which must continue first on a clock that
                             // jumps.
                             if clock.jumps, lock.withLock({ running > 0 }) {
-                                await wait(until: clock.now, orAnEnd: true)
+                                await wait(until: clock.now, onlyEndWakes: true)
                             }
                         case .begin(let entry, let ticket):
                             let turn = clock.join()
@@ -114,7 +114,7 @@ package final class Rounds: @unchecked Sendable {
                             // On such a clock, the next pass begins when this one waits or has
                             // ended.
                             if clock.jumps {
-                                await wait(until: clock.now, turn: turn, orAnEnd: true)
+                                await wait(until: clock.now, turn: turn, onlyEndWakes: true)
                             }
                         }
                     }
@@ -125,11 +125,11 @@ package final class Rounds: @unchecked Sendable {
                 wake(by: .end)
             }
             // A clock that jumps need not stand still while passes wait.
-            let isWaiting = lock.withLock { running > 0 }
-            if isWaiting { clock.leave() }
-            return isWaiting
+            let hasRunning = lock.withLock { running > 0 }
+            if hasRunning { clock.leave() }
+            return hasRunning
         }
-        if isLeft { clock.join() }
+        if hasLeftClock { clock.join() }
         dropEntries()
     }
 
@@ -152,8 +152,8 @@ package final class Rounds: @unchecked Sendable {
     package var worstLateness: TimeInterval {
         lock.withLock {
             let uptime = clock.uptime
-            let present = time.milliseconds(now: clock.now, uptime: uptime)
-            let waiting = heap.min.map { Double(present - $0.place) / 1_000 } ?? 0
+            let steadyNow = time.milliseconds(now: clock.now, uptime: uptime)
+            let waiting = heap.min.map { Double(steadyNow - $0.steadyDue) / 1_000 } ?? 0
             return max(lateness.worst(at: uptime), waiting, 0)
         }
     }
@@ -168,7 +168,7 @@ package final class Rounds: @unchecked Sendable {
         PassGroup(onEnd)
     }
 
-    /// Adds passes to a group, the first first.
+    /// Adds passes to a group; they begin in the order of the list.
     ///
     /// - Parameter due: When they are first due; nil for now.
     package func add(_ passes: [Pass], to group: PassGroup, due: Date? = nil) {
@@ -179,12 +179,12 @@ package final class Rounds: @unchecked Sendable {
         wake()
     }
 
-    /// Makes a pass of a group due at a time, unless it is due earlier; a running one is due again
-    /// after it has ended.
+    /// Makes a pass of a group due at a time, unless it is due earlier; a running pass becomes due
+    /// again after it has ended.
     ///
-    /// - Parameter time: When; nil for now.
+    /// - Parameter time: The new due time; nil for now.
     package func hurry(_ name: String, of group: PassGroup, to time: Date? = nil) {
-        let isWaiting = lock.withLock { () -> Bool in
+        let isRescheduled = lock.withLock { () -> Bool in
             let now = clock.now
             let due = time ?? now
             guard let waiting = group.entries[name] else {
@@ -197,7 +197,7 @@ package final class Rounds: @unchecked Sendable {
             push(waiting.pass, of: group, due: due, at: now)
             return true
         }
-        if isWaiting { wake() }
+        if isRescheduled { wake() }
     }
 
     /// Ends a group, so that none of its passes begins any more.
@@ -225,12 +225,12 @@ package final class Rounds: @unchecked Sendable {
         lock.withLock {
             let now = clock.now
             let uptime = clock.uptime
-            let present = time.milliseconds(now: now, uptime: uptime)
+            let steadyNow = time.milliseconds(now: now, uptime: uptime)
             awaited = nil
-            while let first = begun.first,
+            while let first = begunPasses.first,
                 first.uptime + Self.countedTime <= uptime || !countedTickets.contains(first.ticket)
             {
-                begun.removeFirst()
+                begunPasses.removeFirst()
                 countedTickets.remove(first.ticket)
             }
             while let first = heap.min {
@@ -238,8 +238,8 @@ package final class Rounds: @unchecked Sendable {
                     heap.removeMin()
                     continue
                 }
-                guard first.due <= now || first.place < present else {
-                    let due = Self.deadline(of: first, present: present, now: now)
+                guard first.due <= now || first.steadyDue < steadyNow else {
+                    let due = Self.deadline(of: first, steadyNow: steadyNow, now: now)
                     let end = clock.jumps ? due : max(due, now + Self.shortestWait)
                     awaited = (due, end)
                     return .wait(end)
@@ -248,18 +248,18 @@ package final class Rounds: @unchecked Sendable {
                     first.group.waiting.append(heap.removeMin())
                     continue
                 }
-                if countedTickets.count >= limit, let oldest = begun.first {
+                if countedTickets.count >= limit, let oldest = begunPasses.first {
                     return .wait(now + (oldest.uptime + Self.countedTime - uptime))
                 }
                 ticketCount += 1
                 running += 1
                 first.group.entries[first.pass.name] = nil
-                news = nil
+                pendingWake = nil
                 countedTickets.insert(ticketCount)
-                begun.append((ticketCount, uptime))
+                begunPasses.append((ticketCount, uptime))
                 first.group.running[ticketCount] = Running(
                     name: first.pass.name, lane: first.pass.lane)
-                lateness.note(Double(present - first.place) / 1_000, at: uptime)
+                lateness.note(Double(steadyNow - first.steadyDue) / 1_000, at: uptime)
                 return .begin(heap.removeMin(), ticket: ticketCount)
             }
             awaited = (.distantFuture, .distantFuture)
@@ -269,9 +269,9 @@ package final class Rounds: @unchecked Sendable {
 
     /// The wall clock's time at which an entry is due: its own, unless the clock was set back
     /// meanwhile.
-    private static func deadline(of entry: Entry, present: Int64, now: Date) -> Date {
-        // Both are rounded.
-        let secondsLeft = Double(entry.place - present + 1) / 1_000
+    private static func deadline(of entry: Entry, steadyNow: Int64, now: Date) -> Date {
+        // One more, because both times are rounded.
+        let secondsLeft = Double(entry.steadyDue - steadyNow + 1) / 1_000
         return entry.due.timeIntervalSince(now) - secondsLeft > 0.002
             ? now + secondsLeft : entry.due
     }
@@ -279,10 +279,10 @@ package final class Rounds: @unchecked Sendable {
     /// Call under the lock.
     private func push(_ pass: Pass, of group: PassGroup, due: Date, at now: Date) {
         entryCount += 1
-        let present = time.milliseconds(now: now, uptime: clock.uptime)
+        let steadyNow = time.milliseconds(now: now, uptime: clock.uptime)
         let delayMilliseconds = min(max(due.timeIntervalSince(now), 0), Double(Int32.max)) * 1_000
         let entry = Entry(
-            place: present + Int64(delayMilliseconds.rounded()), number: entryCount, due: due,
+            steadyDue: steadyNow + Int64(delayMilliseconds.rounded()), number: entryCount, due: due,
             pass: pass,
             group: group)
         group.entries[pass.name] = entry
@@ -303,7 +303,7 @@ package final class Rounds: @unchecked Sendable {
         }
         let end = finish(entry, ticket, result)
         if let (onEnd, error) = end.groupEnd { await onEnd(error) }
-        if end.isNews { wake(by: .end) }
+        if end.mayBeginEarlier { wake(by: .end) }
         // Last of all, because a clock that jumps waits for this.
         clock.leave()
     }
@@ -314,10 +314,10 @@ package final class Rounds: @unchecked Sendable {
         /// group.
         let groupEnd: (onEnd: @Sendable ((any Error)?) async -> Void, error: (any Error)?)?
         /// Whether a pass may begin earlier than was known.
-        let isNews: Bool
+        let mayBeginEarlier: Bool
     }
 
-    /// Notes the end of a pass.
+    /// Schedules the next run after the end of a pass, and returns the consequences of the end.
     private func finish(_ entry: Entry, _ ticket: Int, _ result: Result<Date?, any Error>) -> End {
         lock.withLock {
             let group = entry.group
@@ -345,14 +345,14 @@ package final class Rounds: @unchecked Sendable {
                 ?? true
             return End(
                 groupEnd: group.isEnded && group.running.isEmpty ? (group.onEnd, group.error) : nil,
-                isNews: clock.jumps || hasWaiting || isEarlier)
+                mayBeginEarlier: clock.jumps || hasWaiting || isEarlier)
         }
     }
 
     // MARK: Waiting
 
     /// The reason to check the heap before its first entry is due.
-    private enum News {
+    private enum WakeReason {
         case change
         case end
     }
@@ -361,12 +361,12 @@ package final class Rounds: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - deadline: Nil for never.
-    ///   - orAnEnd: Whether only the end of a pass, or of the rounds, ends the wait early.
-    private func wait(until deadline: Date?, turn: Int? = nil, orAnEnd: Bool = false) async {
+    ///   - onlyEndWakes: Whether only the end of a pass, or of the rounds, ends the wait early.
+    private func wait(until deadline: Date?, turn: Int? = nil, onlyEndWakes: Bool = false) async {
         let nap = Task<Void, Never> { [clock] in
             guard let deadline else {
                 // Only cancellation ends the sleep.
-                try? await ContinuousClock().sleep(for: Self.always)
+                try? await ContinuousClock().sleep(for: Self.farFuture)
                 return
             }
             if let turn {
@@ -376,23 +376,23 @@ package final class Rounds: @unchecked Sendable {
                 try? await clock.sleep(until: deadline)
             }
         }
-        let isLate = lock.withLock { () -> Bool in
+        let isAlreadyWoken = lock.withLock { () -> Bool in
             self.nap = nap
-            waitsForAnEnd = orAnEnd
-            return orAnEnd ? news == .end : news != nil
+            onlyEndWakesNap = onlyEndWakes
+            return onlyEndWakes ? pendingWake == .end : pendingWake != nil
         }
-        if isLate { nap.cancel() }
+        if isAlreadyWoken { nap.cancel() }
         await nap.value
         lock.withLock {
             self.nap = nil
-            if !orAnEnd || news == .end { news = nil }
+            if !onlyEndWakes || pendingWake == .end { pendingWake = nil }
         }
     }
 
-    private func wake(by news: News = .change) {
+    private func wake(by reason: WakeReason = .change) {
         let nap = lock.withLock { () -> Task<Void, Never>? in
-            if self.news != .end { self.news = news }
-            return news == .end || !waitsForAnEnd ? self.nap : nil
+            if pendingWake != .end { pendingWake = reason }
+            return reason == .end || !onlyEndWakesNap ? self.nap : nil
         }
         nap?.cancel()
     }
@@ -405,8 +405,8 @@ package final class Rounds: @unchecked Sendable {
 
     fileprivate struct Entry: Comparable {
         /// When it is due, in milliseconds of ``SteadyTime``.
-        let place: Int64
-        /// Orders entries with the same place by their creation.
+        let steadyDue: Int64
+        /// Orders entries with the same ``steadyDue`` by their creation.
         let number: Int
         /// When it is due by the wall clock.
         let due: Date
@@ -417,7 +417,7 @@ package final class Rounds: @unchecked Sendable {
         var isCurrent: Bool { group.entries[pass.name]?.number == number }
 
         static func < (left: Entry, right: Entry) -> Bool {
-            (left.place, left.number) < (right.place, right.number)
+            (left.steadyDue, left.number) < (right.steadyDue, right.number)
         }
 
         static func == (left: Entry, right: Entry) -> Bool { left.number == right.number }
@@ -433,7 +433,7 @@ package final class PassGroup: @unchecked Sendable {
     fileprivate var waiting: [Rounds.Entry] = []
     /// The next run, by name, of each pass that is not running.
     fileprivate var entries: [String: Rounds.Entry] = [:]
-    /// Running passes, with the latest time at which they are due again.
+    /// The running passes that were hurried, by name, with the latest time of their next run.
     fileprivate var hurried: [String: Date] = [:]
     fileprivate private(set) var isEnded = false
     fileprivate private(set) var error: (any Error)?
@@ -488,20 +488,22 @@ private struct Lateness {
 /// A time that advances with the machine's monotonic clock, and jumps ahead when the wall clock is
 /// set ahead.
 private struct SteadyTime {
-    /// Seconds; less is the difference of two readings.
+    /// Seconds; a smaller jump is only the time between the readings of the two clocks.
     private static let tolerance: TimeInterval = 0.001
 
+    /// The last difference between the wall clock and the monotonic clock, in seconds.
     private var offset: TimeInterval?
-    private var ahead: TimeInterval = 0
+    /// The sum of all jumps of the wall clock ahead, in seconds.
+    private var jumpsAhead: TimeInterval = 0
 
-    /// The present, in milliseconds since any instant.
+    /// Returns the present, in milliseconds since an arbitrary instant.
     mutating func milliseconds(now: Date, uptime: TimeInterval) -> Int64 {
-        let present = now.timeIntervalSinceReferenceDate - uptime
-        let jump = present - (offset ?? present)
+        let currentOffset = now.timeIntervalSinceReferenceDate - uptime
+        let jump = currentOffset - (offset ?? currentOffset)
         if offset == nil || abs(jump) > Self.tolerance {
-            offset = present
-            ahead += max(jump, 0)
+            offset = currentOffset
+            jumpsAhead += max(jump, 0)
         }
-        return Int64(((uptime + ahead) * 1_000).rounded())
+        return Int64(((uptime + jumpsAhead) * 1_000).rounded())
     }
 }

@@ -17,7 +17,7 @@ final class ServerRuleLook: Sendable {
     private let clock: any WallClock
     private let logger: Logger
     /// When the next reading is due; nil before the table was read.
-    private let next = Mutex<Date?>(nil)
+    private let nextReading = Mutex<Date?>(nil)
 
     init(of mirror: HumanMirror, account: AccountID, bot: AccountGate) {
         rules = mirror.serverRules
@@ -32,24 +32,24 @@ final class ServerRuleLook: Sendable {
     /// - Throws: The store's error. After an error of the network, it tries again the next day.
     func lookIfDue() async throws {
         let now = clock.now
-        if let nextLook = next.withLock(\.self), now < nextLook,
-            nextLook <= now + ServerRuleTable.interval
+        if let nextReading = nextReading.withLock(\.self), now < nextReading,
+            nextReading <= now + ServerRuleTable.interval
         {
             return
         }
         if let last = try await rules.lastLook(of: account), last <= now,
             now < last + ServerRuleTable.interval
         {
-            return next.withLock { $0 = last + ServerRuleTable.interval }
+            return nextReading.withLock { $0 = last + ServerRuleTable.interval }
         }
         do {
             let texts = try await ServerRuleReader.read(bot)
             let noted = try await rules.note(texts, of: account, isShown: false, now: now)
-            next.withLock { $0 = now + ServerRuleTable.interval }
+            nextReading.withLock { $0 = now + ServerRuleTable.interval }
             guard noted.hasNews else { return }
             logger.notice("Rules of the bot's server are new or changed; doctor shows them")
         } catch let error as NetworkError {
-            next.withLock { $0 = now + Self.retry }
+            nextReading.withLock { $0 = now + Self.retry }
             logger.debug(
                 "Rules of the bot's server not read", metadata: [LogKeys.error: "\(error)"])
         }

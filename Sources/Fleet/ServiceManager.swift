@@ -5,8 +5,8 @@ import ServiceLifecycle
 /// The service manager that started this process; notified over the socket that it provided:
 /// sd_notify(3).
 ///
-/// systemd treats a unit of `Type=notify` as started when it receives the readiness, and restarts
-/// one with `WatchdogSec=` that stops sending keepalives.
+/// systemd treats a unit of `Type=notify` as started when it receives the message of readiness. It
+/// restarts a unit with `WatchdogSec=` that stops sending keepalives.
 package final class ServiceManager: Sendable {
     // Sendable because `passes` is only touched under `lock`.
     /// A message to the service manager.
@@ -52,7 +52,7 @@ package final class ServiceManager: Sendable {
 
     /// Sends a message, without waiting.
     ///
-    /// - Returns: Whether the word was sent.
+    /// - Returns: Whether the message was sent.
     @discardableResult package func tell(_ word: Word) -> Bool {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
         guard descriptor >= 0 else { return false }
@@ -74,26 +74,26 @@ package final class ServiceManager: Sendable {
     func passEnds(_ name: String) { lock.withLock { passes[name] = nil } }
 
     /// Sends a keepalive, unless a pass has been running for longer than the manager's timeout.
-    func giveSign(at now: ContinuousClock.Instant = .now) {
+    func sendKeepalive(at now: ContinuousClock.Instant = .now) {
         guard let patience else { return }
-        let areInTime = lock.withLock { passes.values.allSatisfy { now - $0 <= patience } }
-        if areInTime { tell(.alive) }
+        let areAllInTime = lock.withLock { passes.values.allSatisfy { now - $0 <= patience } }
+        if areAllInTime { tell(.alive) }
     }
 }
 
 /// Sends keepalives until a graceful shutdown, which it announces.
 extension ServiceManager: Service {
     package func run() async throws {
-        // Only cancellation and a shutdown end the signs.
-        try? await cancelWhenGracefulShutdown { try await self.giveSigns() }
+        // Only cancellation and a shutdown end the keepalives.
+        try? await cancelWhenGracefulShutdown { try await self.sendKeepalives() }
         if Task.isShuttingDownGracefully { tell(.stopping) }
     }
 
-    private func giveSigns() async throws {
+    private func sendKeepalives() async throws {
         guard let patience else { return try await gracefulShutdown() }
         while true {
-            giveSign()
-            // Several may be lost or late on a busy machine.
+            sendKeepalive()
+            // Several keepalives may be lost or late on a busy machine.
             try await ContinuousClock().sleep(for: patience / 4)
         }
     }

@@ -8,14 +8,14 @@ import Synchronization
 
 /// Checks the state of the human's account once a day, and stores it for the mirror.
 ///
-/// The stored state holds the mirror, see `OutboxStore`; a person learns of it from the obstacles
-/// derived from it.
+/// The stored state may hold the mirror back, see `OutboxStore`. Reports show it to people as an
+/// obstacle.
 final class StandingLook: Sendable {
     /// Seconds between two checks.
     static let interval: TimeInterval = 86_400
     /// Seconds between two checks while the network refuses the human's credentials or the mirror
     /// is held, and after a failed check.
-    static let soon: TimeInterval = 3_600
+    static let shortInterval: TimeInterval = 3_600
     /// The most copies about which a person is asked.
     private static let mostCopies = 100_000
 
@@ -28,7 +28,7 @@ final class StandingLook: Sendable {
     private let lastCheck: Mutex<Check>
 
     private struct Check {
-        /// When the account was last checked; on a mirror without a check, when this began.
+        /// When the account was last checked; before the first check, the time of activation.
         var last: Date
         /// Whether the state of the account held the mirror at that time.
         var isHold: Bool
@@ -36,7 +36,8 @@ final class StandingLook: Sendable {
 
     /// - Parameters:
     ///   - account: The human's account.
-    ///   - last: When the account was last checked; on a mirror without a check, when this begins.
+    ///   - last: When the account was last checked; before the first check, when the mirror was
+    ///     activated.
     ///   - isHold: Whether the state of the account holds the mirror.
     init(
         of mirror: HumanMirror, account: AccountID, human: AccountGate, store: OutboxStore,
@@ -56,14 +57,14 @@ final class StandingLook: Sendable {
     /// - Throws: The store's error. If the network does not answer, it tries again later.
     func lookIfDue() async throws {
         let now = clock.now
-        let before = lastCheck.withLock(\.self)
-        let wait = human.refusal == nil && !before.isHold ? Self.interval : Self.soon
-        guard !(0..<wait).contains(now.timeIntervalSince(before.last)) else { return }
+        let previous = lastCheck.withLock(\.self)
+        let wait = human.refusal == nil && !previous.isHold ? Self.interval : Self.shortInterval
+        guard !(0..<wait).contains(now.timeIntervalSince(previous.last)) else { return }
         do {
             let standing = try await look(at: now)
             lastCheck.withLock { $0 = Check(last: now, isHold: standing?.isHold ?? false) }
         } catch let error as NetworkError {
-            lastCheck.withLock { $0.last = now - wait + Self.soon }
+            lastCheck.withLock { $0.last = now - wait + Self.shortInterval }
             logger.debug(
                 "State of the human's account not read", metadata: [LogKeys.error: "\(error)"])
         } catch is SeenChanged {
@@ -71,7 +72,9 @@ final class StandingLook: Sendable {
         }
     }
 
-    /// - Returns: The new state; nil for the usual one.
+    /// Checks the account, and stores its state.
+    ///
+    /// - Returns: The new state; nil for an active account.
     private func look(at now: Date) async throws -> HumanStanding? {
         let record = try await table.record()
         guard record.human?.canonical == account.canonical else { return nil }

@@ -28,7 +28,7 @@ private struct VerifiedAccounts {
     /// The accounts of human and bot.
     let ownAccounts: Set<AccountID>
     /// The human's handle; nil if unknown.
-    let human: String?
+    let humanHandle: String?
     /// The mirror's row, read after the accounts were stored in it.
     let record: MirrorRecord
 }
@@ -68,17 +68,18 @@ extension Worker {
     ) async throws -> WorkerParts {
         try await mirror.table.requireHere()
         let configuration = mirror.configuration
-        let network = human
+        let humanNetwork = human
         let bot = await gates.gate(before: bot, .bot, of: self)
         var humanGate: AccountGate?
         if let human { humanGate = await gates.gate(before: human, .human, of: self) }
         let human = humanGate
-        // First, because it needs no network.
+        // The time zone comes first, because it needs no network.
         let zone = try await zone()
         let accounts = try await verifiedAccounts(bot: bot, human: human, gates)
         try await mirror.table.noteStatement(configuration.statedConsent, now: clock.now)
-        let waited = clock.uptime - (gates.begun ?? clock.uptime)
-        let activated = try await mirror.table.activate(now: bot.present(at: clock.now) - waited)
+        let secondsSinceFirstStart = clock.uptime - (gates.begun ?? clock.uptime)
+        let activated = try await mirror.table.activate(
+            now: bot.present(at: clock.now) - secondsSinceFirstStart)
         let limits = try await bot.limits()
         let store = mirror.outbox(lease: lease)
         if deliverer == nil {
@@ -107,11 +108,11 @@ extension Worker {
         let unlearning = Unlearning(mirror: mirror, clock: clock, logger: logger)
         let feeds = feeds(bot: bot, human: human, activated: activated)
         let originals = Originals(
-            of: mirror, human: human, bot: deliverer == nil ? bot : nil, account: accounts.bot,
+            of: mirror, human: human, bot: deliverer == nil ? bot : nil, botAccount: accounts.bot,
             store: store,
             planner: planner)
         // A dry run changes nothing at the network.
-        let hands = Courier.Hands(
+        let networkParts = Courier.NetworkParts(
             delivery: delivery,
             takingBack: deliverer == nil ? TakingBack(mirror, network: bot, lease: lease) : nil,
             firstPostLook: deliverer == nil
@@ -126,7 +127,7 @@ extension Worker {
                 isHold: accounts.record.standing?.isHold ?? false)
         }
         if deliverer == nil { try await label(bot, accounts.botAccount) }
-        tellWhatIsLeftOut(bot: bot, feeds)
+        logDisabledParts(bot: bot, feeds)
         return WorkerParts(
             configuration: configuration, clock: clock, cadence: cadence, pulse: pulse,
             faultPoints: mirror.rehearsal.faultPoints,
@@ -144,14 +145,15 @@ extension Worker {
             },
             hold: hold,
             courier: Courier(
-                of: mirror, hands: hands, store: store, planner: planner, hold: hold, bot: bot,
+                of: mirror, networkParts: networkParts, store: store, planner: planner, hold: hold,
+                bot: bot,
                 originals: originals,
                 goOnForgetting: unlearning.goOnForgetting),
             originals: originals,
             mentionDecider: MentionDecider(
                 of: mirror, finder: mirror.replyFinder(on: bot), store: store, network: bot,
                 zone: zone, bot: accounts.bot, own: accounts.ownAccounts, activated: activated,
-                human: accounts.human,
+                human: accounts.humanHandle,
                 onOptOut: unlearning.forget),
             favoriteDecider: FavoriteDecider(
                 store: store, network: bot,
@@ -165,7 +167,7 @@ extension Worker {
                 ? EffectRecovery(mirror, network: bot, account: accounts.bot) : nil,
             // A dry run makes no paid requests that the day's plan does not need.
             training: deliverer == nil
-                ? network.flatMap {
+                ? humanNetwork.flatMap {
                     PaidTraining(mirror, zone: zone, human: $0, own: accounts.ownAccounts)
                 }
                 : nil,
@@ -182,7 +184,8 @@ extension Worker {
         } catch let error as NetworkError {
             throw UnusableAccount(cause: error)
         }
-        // With a past or a human to read, a zone may be adopted when the standby works.
+        // If posts are archived, or the human's account can be read, a time zone may be adopted
+        // once this worker holds the mirror.
         let record = try await mirror.table.record()
         guard mirror.knownTimeZone(record) == nil, record.past == nil,
             try await mirror.account(.human) == nil
@@ -228,24 +231,24 @@ extension Worker {
     private func verifiedAccounts(
         bot: AccountGate, human: AccountGate?, _ gates: Gates
     ) async throws -> VerifiedAccounts {
-        let earlier = try await mirror.table.record()
-        let botAccount = try await account(bot, .bot, isKnown: earlier.bot != nil, gates)
+        let storedBefore = try await mirror.table.record()
+        let botAccount = try await account(bot, .bot, isKnown: storedBefore.bot != nil, gates)
         let humanAccount: Account? =
             if let human {
-                try await account(human, .human, isKnown: earlier.human != nil, gates)
+                try await account(human, .human, isKnown: storedBefore.human != nil, gates)
             } else { nil }
         try await mirror.bind(human: humanAccount, bot: botAccount, now: clock.now)
         try await mirror.tellContact()
         let stored = try await mirror.table.record()
-        guard let id = botAccount?.id ?? stored.bot else {
+        guard let botID = botAccount?.id ?? stored.bot else {
             throw ConfigurationError(
                 Setting.mirror.name,
                 "has no account for its bot; its database was changed meanwhile")
         }
-        let ids = [id, stored.bot, humanAccount?.id, stored.human].compactMap(\.self)
+        let ids = [botID, stored.bot, humanAccount?.id, stored.human].compactMap(\.self)
         return VerifiedAccounts(
-            bot: id, botAccount: botAccount, ownAccounts: Set(ids),
-            human: humanAccount?.handle ?? stored.humanHandle,
+            bot: botID, botAccount: botAccount, ownAccounts: Set(ids),
+            humanHandle: humanAccount?.handle ?? stored.humanHandle,
             record: stored)
     }
 
@@ -319,7 +322,7 @@ extension Worker {
     }
 
     /// Logs once which parts of the configuration this mirror does not carry out.
-    private func tellWhatIsLeftOut(bot: AccountGate, _ feeds: WatchedFeeds) {
+    private func logDisabledParts(bot: AccountGate, _ feeds: WatchedFeeds) {
         let network = [LogKeys.network: Logger.MetadataValue(stringLiteral: bot.name.rawValue)]
         if !bot.capabilities.canPublish {
             logger.warning(
@@ -339,13 +342,13 @@ package final class Gates: @unchecked Sendable {
     private let lock = NSLock()
     private var gates: [AccountRole: AccountGate] = [:]
     private var roles: Set<AccountRole> = []
-    private var beginning: TimeInterval?
+    private var firstStart: TimeInterval?
 
     /// When the first start was attempted, on the monotonic clock, in seconds; nil before that.
-    var begun: TimeInterval? { lock.withLock { beginning } }
+    var begun: TimeInterval? { lock.withLock { firstStart } }
 
     /// Records an attempt to start.
-    func begin(at uptime: TimeInterval) { lock.withLock { beginning = beginning ?? uptime } }
+    func begin(at uptime: TimeInterval) { lock.withLock { firstStart = firstStart ?? uptime } }
 
     /// The roles whose accounts the networks have verified.
     var verified: Set<AccountRole> { lock.withLock { roles } }
@@ -399,7 +402,7 @@ private final class Unlearning: Sendable {
     private nonisolated(unsafe) var searched: [AccountID: Date] = [:]
     /// Seconds before a person's learned posts are searched again, because a denied person may be
     /// allowed meanwhile.
-    private static let memory: TimeInterval = 3_600
+    private static let searchInterval: TimeInterval = 3_600
 
     init(mirror: HumanMirror, clock: any WallClock, logger: Logger) {
         self.mirror = mirror
@@ -418,7 +421,7 @@ private final class Unlearning: Sendable {
     @Sendable func forget(_ person: AccountID, _ handle: String) async throws {
         let now = clock.now
         let last = lock.withLock { searched[person] }
-        if let last, (0..<Self.memory).contains(now.timeIntervalSince(last)) { return }
+        if let last, (0..<Self.searchInterval).contains(now.timeIntervalSince(last)) { return }
         do {
             let number = try await mirror.forgetLearning(of: person, handle: handle, now: now)
             if number > 0 { logger.info("Posts unlearned", metadata: [LogKeys.count: "\(number)"]) }

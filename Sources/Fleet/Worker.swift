@@ -17,7 +17,7 @@ package final class Worker: Sendable {
     let cadence: Cadence
     /// The cadence given to `init`; nil for the configured one.
     private let givenCadence: Cadence?
-    /// The wait of a publisher that has something to poll for; all other changes wake it.
+    /// The wait of a publisher that polls for something; all other changes wake it.
     private static let longWait = Duration.seconds(900)
 
     let manager: ServiceManager?
@@ -52,13 +52,13 @@ package final class Worker: Sendable {
         self.faults = faults
         givenCadence = cadence
         let configuration = mirror.configuration
-        var usual = Cadence(
+        var defaultCadence = Cadence(
             poll: configuration.pollInterval, human: configuration.humanNetwork,
             bot: configuration.botNetwork)
-        usual.publisher = Self.longWait
-        usual.plansAhead = true
-        usual.idlePublisher = .seconds(Cadence.idleWait(of: configuration.mirror))
-        self.cadence = cadence ?? usual
+        defaultCadence.publisher = Self.longWait
+        defaultCadence.plansAhead = true
+        defaultCadence.idlePublisher = .seconds(Cadence.idleWait(of: configuration.mirror))
+        self.cadence = cadence ?? defaultCadence
     }
 
     var clock: any WallClock { mirror.clock }
@@ -78,7 +78,7 @@ package final class Worker: Sendable {
     /// worker.
     func noteEnd(_ error: any Error) async {
         let cause = Self.cause(of: error)
-        // A database of a newer program is not written to.
+        // Nothing is written to a database that a newer program has migrated.
         guard (cause as? OutboxError)?.code != .outdated else { return }
         if Retry.isInVain(cause), !(cause is CancellationError) {
             await faults.fails(WorkFault.end, cause)
@@ -104,21 +104,24 @@ package final class Worker: Sendable {
                 await notePass()
                 let record = try await mirror.table.record()
                 if let retirement = record.retirement, retirement.isDue(at: clock.now) {
-                    _ = try await Retiring(self, lease: lease, gates: hasty).carryOut(record)
+                    _ = try await Retiring(self, lease: lease, gates: impatientGates).carryOut(
+                        record)
                     return
                 }
-                let parts = try await noting(WorkFault.start) {
-                    try await self.parts(lease: lease, deliverer: nil, gates: hasty)
+                let parts = try await recordingFaults(of: WorkFault.start) {
+                    try await self.parts(lease: lease, deliverer: nil, gates: impatientGates)
                 }
                 await faults.begins(
                     Passes(parts: parts).all.map(\.name) + [
                         Self.tidying, Passes.texts, WorkFault.clock,
                     ])
                 do {
-                    try await pass(parts)
-                    // There is no other pass for this with `run --once`.
-                    try await noting(Self.tidying) { try await Passes(parts: parts).clean() }
-                    try await noting(Passes.texts) {
+                    try await runEveryPass(parts)
+                    // With `run --once` no later pass does this.
+                    try await recordingFaults(of: Self.tidying) {
+                        try await Passes(parts: parts).clean()
+                    }
+                    try await recordingFaults(of: Passes.texts) {
                         try await Passes(parts: parts).judgeForAWhile()
                     }
                 } catch {
@@ -178,8 +181,8 @@ package final class Worker: Sendable {
             return try await mirror.scratch().closing { scratch in
                 let worker = Worker(mirror: scratch, cadence: cadence)
                 let parts = try await worker.parts(
-                    lease: nil, deliverer: PretendDeliverer(report: report), gates: hasty)
-                try await worker.pass(parts)
+                    lease: nil, deliverer: PretendDeliverer(report: report), gates: impatientGates)
+                try await worker.runEveryPass(parts)
                 let today = LocalTime(clock.now, in: parts.zone).day
                 return try await PlanReporter(mirror: scratch, zone: parts.zone).report(
                     on: today, now: clock.now)
@@ -190,7 +193,7 @@ package final class Worker: Sendable {
     }
 
     /// Gates that do not wait for a refused account: a person waits for the result.
-    private var hasty: Gates { Gates(patience: .none) }
+    private var impatientGates: Gates { Gates(patience: .none) }
 
     /// The error to report: for an unusable account the network's own error, for a missing training
     /// the missing setting.
@@ -212,7 +215,7 @@ package final class Worker: Sendable {
 
     /// Runs a part of the work and records whether it failed, except for errors that end the
     /// worker.
-    private func noting<Value>(_ part: String, _ work: () async throws -> Value) async throws
+    private func recordingFaults<Value>(of part: String, _ work: () async throws -> Value) async throws
         -> Value
     {
         do {
@@ -232,11 +235,11 @@ package final class Worker: Sendable {
     }
 
     /// Runs every pass once; a failed pass does not stop the others.
-    private func pass(_ parts: WorkerParts) async throws {
+    private func runEveryPass(_ parts: WorkerParts) async throws {
         var firstError: (any Error)?
         for pass in Passes(parts: parts).inOrder {
             do {
-                _ = try await noting(pass.name, pass.run)
+                _ = try await recordingFaults(of: pass.name, pass.run)
                 logger.debug("Pass ended", metadata: [LogKeys.feed: "\(pass.name)"])
             } catch {
                 if Retry.isInVain(error) { throw error }

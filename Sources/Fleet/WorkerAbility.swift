@@ -28,7 +28,7 @@ final class WorkerAbility: Sendable {
 
     private struct Failing {
         let since: Date
-        /// On the monotonic clock, in seconds.
+        /// When the failure began, on the monotonic clock, in seconds.
         let began: TimeInterval
         var reason: String
     }
@@ -41,8 +41,8 @@ final class WorkerAbility: Sendable {
 
     /// Seconds between two checks.
     static let interval: TimeInterval = 15
-    /// Seconds for which a part must fail before it counts, because connections are made again
-    /// within them.
+    /// Seconds for which a part must fail before the failure counts, because lost connections are
+    /// usually made again sooner.
     private static let patience: TimeInterval = 60
     /// Seconds from the beginning of a disability to the first probe, or to the end of a partial
     /// one.
@@ -100,9 +100,10 @@ final class WorkerAbility: Sendable {
             since: first.since, extent: .part, reason: "it cannot use \(name): \(first.reason)")
     }
 
-    /// Checks the parts, and after the rest period whether a server answers.
+    /// Checks the parts, and after ``probeDelay`` seconds whether a server answers.
     ///
-    /// - Parameter isIdle: Whether the process holds no mirror, whose requests would show that.
+    /// - Parameter isIdle: Whether the process holds no mirror; the requests of a mirror would show
+    ///   whether a server answers.
     func check(isIdle: Bool) async {
         for part in parts {
             do {

@@ -20,6 +20,7 @@ package struct WorkerParts: Sendable {
     let faultPoints: FaultPoints
     let logger: Logger
     let zone: TimeZone
+    /// When the mirror first tried to start.
     let activated: Date
     let archive: Archive
     let people: People
@@ -54,8 +55,10 @@ package struct WorkerParts: Sendable {
 struct WatchedFeeds: Sendable {
     var mentions: FeedReader?
     var botHome: FeedReader?
-    /// If it can be read, its posts count as seen, else the bot's: never both, because the same
-    /// post would be counted twice.
+    /// The home timeline whose posts count as seen by the human.
+    ///
+    /// If it cannot be read, the posts of the bot's home timeline count as seen. Never both,
+    /// because a post in both would be counted twice.
     var humanHome: FeedReader?
     var humanFavorites: FeedReader?
     var humanPosts: FeedReader?

@@ -241,8 +241,8 @@ extension DotEnv {
 
     /// Returns the end of the warning about an unknown name; nil for a setting's name.
     ///
-    /// An unknown name may be a misplaced secret. It is shown only if it is short and in upper case,
-    /// or similar to the name of a setting.
+    /// An unknown name may be a misplaced secret. It is shown only if it is short and in upper
+    /// case, or similar to the name of a setting.
     private static func warning(about name: String) -> String? {
         guard !knownNames.contains(name) else { return nil }
         if let retired = RetiredSetting.named(name) {

@@ -9,8 +9,9 @@ package import Transport
 ///
 /// Each network has one value, in a file of its own beside this one, which also passes the settings
 /// to the network's target. The forms of a network's names and texts are in `NetworkTraits`. No
-/// target above this one knows the networks' targets: code there uses the descriptor and the traits,
-/// and never compares networks' names. `docs/architecture.md` describes how to add a network.
+/// target above this one knows the networks' targets: code there uses the descriptor and the
+/// traits, and never compares networks' names. `docs/architecture.md` describes how to add a
+/// network.
 package struct NetworkDescriptor: Sendable {
     /// A value that describes an account of the network.
     package struct Field: Sendable {

@@ -95,8 +95,8 @@ package struct NetworkLogin: Sendable {
     package struct Pending: Sendable {
         /// The address that the person opens; it must be kept private if ``leadsBack`` is true.
         package let page: String
-        /// Whether the network redirects the browser back with the code, so that the person need not
-        /// copy it.
+        /// Whether the network redirects the browser back with the code, so that the person need
+        /// not copy it.
         package var leadsBack = false
         /// The word for the text that the page shows, such as "code" or "PIN".
         package let codeName: String
@@ -126,7 +126,7 @@ package struct NetworkLogin: Sendable {
         package var missing: [NetworkDescriptor.MissingScope] = []
         /// How to get credentials with all scopes.
         package var advice = ""
-        /// Whether the credentials have not been tested yet, and a request must show if they are right.
+        /// Whether the credentials have not been tested yet: a request must show if they are right.
         package var isUntried = false
         /// Revokes the token that the network issued for this login; nil if it issued none.
         package var revoke: (@Sendable () async throws -> Void)?

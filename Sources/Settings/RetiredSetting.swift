@@ -9,8 +9,8 @@ package struct RetiredSetting: Sendable {
         self.instead = instead
     }
 
-    /// The statement that the variable is no longer used, and its replacement: the end of a sentence
-    /// that begins with the variable's name.
+    /// The statement that the variable is no longer used, and its replacement: the end of a
+    /// sentence that begins with the variable's name.
     package var problem: String { "is no longer used: \(instead)" }
 
     private static let all = [

@@ -25,8 +25,8 @@ package struct Setting<Value: Sendable>: Sendable {
     /// Declares a setting.
     ///
     /// A declaration is evaluated again at each use, because a generic type stores no static
-    /// properties. Therefore the parts that only ``AnySetting`` needs are created when ``erased`` is
-    /// read.
+    /// properties. Therefore the parts that only ``AnySetting`` needs are created when ``erased``
+    /// is read.
     ///
     /// - Parameters:
     ///   - name: The variable.

@@ -169,12 +169,12 @@ import Testing
             let waiting = state.retry(at: Self.now)
             #expect(waiting == next)
             let look = state.nextCheck(before: next, at: Self.now)
-            #expect(look == min(next, Self.now + LifeState.changesLast))
+            #expect(look == min(next, Self.now + LifeState.changeCheckInterval))
             let over = state.retry(at: next)
             #expect(over == nil)
         }
         #expect((waits.last ?? 0) > (waits.first ?? 0))
-        #expect((waits.last ?? 0) > LifeState.changesLast)
+        #expect((waits.last ?? 0) > LifeState.changeCheckInterval)
         // A change begins the count anew.
         _ = state.passesEnded(with: MirrorChanged(), verified: [])
         #expect(state.failures == 0)
@@ -220,7 +220,7 @@ import Testing
                 in: Pause(since: Self.now, until: end), undo: undo, at: Self.now
             ).timeIntervalSince(Self.now)
         }
-        #expect(wait(until: nil, undo: .distantFuture) == LifeState.changesLast)
+        #expect(wait(until: nil, undo: .distantFuture) == LifeState.changeCheckInterval)
         #expect(wait(until: nil, undo: Self.now + 20) == 20)
         #expect(wait(until: nil, undo: Self.now - 20) == 1)
         #expect(wait(until: Self.now + 5, undo: .distantFuture) == 5)

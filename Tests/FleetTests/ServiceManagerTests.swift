@@ -69,7 +69,7 @@ import Testing
     private func sign(
         of manager: ServiceManager, after seconds: Int, _ begun: ContinuousClock.Instant
     ) async -> String? {
-        manager.giveSign(at: begun + .seconds(seconds))
+        manager.sendKeepalive(at: begun + .seconds(seconds))
         manager.tell(.ready)
         guard let first = await listener.next(), first != "READY=1" else { return nil }
         _ = await listener.next()

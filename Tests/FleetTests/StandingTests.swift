@@ -201,7 +201,7 @@ import Testing
         try await passes.clean()
         expect(looks(), equals: 4)
         // While it holds the mirror, an hour is enough.
-        try await paper.wait(StandingLook.soon)
+        try await paper.wait(StandingLook.shortInterval)
         human.with { $0.standing = .active }
         try await passes.clean()
         expect(looks(), equals: 5)
@@ -220,7 +220,7 @@ import Testing
         expect(human.with { $0.calls.count { $0 == .readProfile } }, equals: 1)
         try await expect(paper.mirror.table.record().standing, equals: nil)
         human.fail(nil)
-        try await paper.wait(StandingLook.soon)
+        try await paper.wait(StandingLook.shortInterval)
         try await passes.clean()
         try await expect(paper.mirror.table.record().standing?.state, equals: .memorial)
     }

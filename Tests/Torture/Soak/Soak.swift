@@ -56,7 +56,7 @@ struct Soak: Sendable {
                 if rests {
                     try await ContinuousClock().sleep(for: Self.rest)
                     // As the worker does within the hour.
-                    ProcessHeap.giveBack()
+                    ProcessHeap.returnMemory()
                 }
                 let process = try ProcessFigures.current()
                 let tables = try await TableFigures.current(
