@@ -21,6 +21,7 @@ package struct ExampleTable: CountSource {
     }
 
     private static let sequenceName = "examples.sequence"
+    /// The most ids in one statement.
     private static let chunk = 400
 
     // MARK: - Reading
@@ -40,8 +41,8 @@ package struct ExampleTable: CountSource {
         return CountBatch(stamp: try stamp(on: connection), previous: 0, change: change)
     }
 
-    /// The text of the newest favorite, or other post, with each of some features; see
-    /// ``Favorites/texts(with:)``.
+    /// For each feature, the text of the newest favorite that has it, or of the newest other post;
+    /// see ``Favorites/texts(with:)``.
     func texts(with isFavoriteByFeature: [String: Bool], on connection: any StorageConnection)
         throws -> [String:
         String]
@@ -221,13 +222,13 @@ package struct ExampleTable: CountSource {
         _ columns: String, by author: AccountID, called names: Set<String>, of mirror: String
     ) -> SQL {
         let names = Set(names.compactMap(FeatureExtractor.normalizedHandle)).sorted()
-        let ofNetwork: SQL = """
+        let selectionOnNetwork: SQL = """
             SELECT \(unsafe: columns) FROM examples WHERE mirror = \(mirror) AND network = \(author.network.rawValue)
             """
         // COALESCE instead of IS NULL keeps the second half from using the index of the first.
         return """
-            \(ofNetwork) AND author_id = \(author.value)
-            UNION ALL \(ofNetwork) AND author IN \(list: names) AND COALESCE(author_id, '') = ''
+            \(selectionOnNetwork) AND author_id = \(author.value)
+            UNION ALL \(selectionOnNetwork) AND author IN \(list: names) AND COALESCE(author_id, '') = ''
             """
     }
 
@@ -252,7 +253,7 @@ package struct ExampleTable: CountSource {
     /// Within a batch they are sorted by the bytes of their ids, independently of the database's
     /// collation.
     func newest(_ number: Int, on connection: any StorageConnection) throws -> [PostID] {
-        let last = try connection.query(
+        let oldestOfNewest = try connection.query(
             """
             SELECT sequence FROM examples WHERE mirror = \(mirror)
             ORDER BY sequence DESC LIMIT 1 OFFSET \(number - 1)
@@ -260,7 +261,7 @@ package struct ExampleTable: CountSource {
         let rows = try connection.query(
             """
             SELECT network, post_id, sequence FROM examples
-            WHERE mirror = \(mirror) AND sequence >= \(try last.first?.integer("sequence") ?? .min)
+            WHERE mirror = \(mirror) AND sequence >= \(try oldestOfNewest.first?.integer("sequence") ?? .min)
             """)
         let examples = try rows.compactMap { row -> (sequence: Int64, id: PostID)? in
             guard let network = NetworkName(rawValue: try row.text("network")) else { return nil }
@@ -278,7 +279,7 @@ package struct ExampleTable: CountSource {
         }.suffix(number).map(\.id)
     }
 
-    /// Whether at least `number` examples were changed after a batch; counts no further.
+    /// Whether at least `number` examples were changed after a batch; stops counting there.
     func hasNewer(_ number: Int, than sequence: Int64, on connection: any StorageConnection) throws
         -> Bool
     {
@@ -294,7 +295,7 @@ package struct ExampleTable: CountSource {
     // MARK: - Writing
 
     /// The number of examples from which the statistics of Postgres matter.
-    static let many = 500
+    static let fewestForAnalysis = 500
 
     /// Updates Postgres' statistics of the tables that learning fills, if this batch has multiplied
     /// the examples.
@@ -303,9 +304,9 @@ package struct ExampleTable: CountSource {
     /// one feature in a mirror, and scans all of them for each look-up: a first training would take
     /// time that grows with its square.
     func analyseIfGrown(by number: Int) async throws {
-        guard storage.kind == .postgres, number >= Self.many else { return }
+        guard storage.kind == .postgres, number >= Self.fewestForAnalysis else { return }
         let count = try await storage.read { try numbers(on: $0).values.reduce(0, +) }
-        if count - Int64(number) < Self.many {
+        if count - Int64(number) < Self.fewestForAnalysis {
             try await storage.note("ANALYZE examples, feature_counts")
         }
     }
@@ -368,9 +369,9 @@ package struct ExampleTable: CountSource {
     /// Updates the numbers of examples of each state.
     ///
     /// - Parameters:
-    ///   - stored: The previous states of those that were stored before.
+    ///   - stored: The previous rows of those posts that were stored before.
     func count(
-        _ written: [Row], deleted: [PostID], instead stored: [PostID: Row],
+        _ written: [Row], deleted: [PostID], replacing stored: [PostID: Row],
         on connection: any StorageConnection
     ) throws {
         var changes: [ExampleState: Int] = [:]

@@ -24,12 +24,13 @@ package final class FavoriteSession: @unchecked Sendable {
     // Sendable: every variable is only touched under `lock`.
     private let reader: CountReader
     /// The table of the weights; nil if all evidence counts alike.
-    private let table: WeightTable?
+    private let weightTable: WeightTable?
     private let extractor: FeatureExtractor
     private let configuration: FavoriteConfiguration
     private let lock = NSLock()
-    private var confirmed: CountStamp?
-    /// The weights that were read together with ``confirmed``.
+    /// The stamp of counts that were found to be those of the examples; nil before the first call.
+    private var confirmedStamp: CountStamp?
+    /// The weights that were read together with ``confirmedStamp``.
     private var weights: LearnedWeights?
     /// A cache of the last call's examples and their features, for the caller who learns the posts
     /// next.
@@ -39,11 +40,11 @@ package final class FavoriteSession: @unchecked Sendable {
     private static let fewestForOverlap = 20
 
     init(
-        reader: CountReader, weights table: WeightTable?, extractor: FeatureExtractor,
+        reader: CountReader, weights weightTable: WeightTable?, extractor: FeatureExtractor,
         configuration: FavoriteConfiguration
     ) {
         self.reader = reader
-        self.table = table
+        self.weightTable = weightTable
         self.extractor = extractor
         self.configuration = configuration
     }
@@ -61,7 +62,7 @@ package final class FavoriteSession: @unchecked Sendable {
         let weights = waiting == nil ? lock.withLock { self.weights } : nil
         let model = FavoriteModel(
             snapshot.categories, weights: weights?.weights ?? .plain(of: extractor.wordSelection))
-        let weighed = zip(snapshot.asked, snapshot.counts).map(model.weigh)
+        let weighed = zip(snapshot.requestedFeatures, snapshot.counts).map(model.weigh)
         return zip(posts, features).map { post, places in
             let assessment = model.assess(places, of: weighed)
             return Classification(
@@ -110,15 +111,16 @@ package final class FavoriteSession: @unchecked Sendable {
     }
 
     private func counts(of features: [String]) async throws -> CountSnapshot {
-        if let stamp = lock.withLock({ confirmed }) {
+        if let stamp = lock.withLock({ confirmedStamp }) {
             let snapshot = try await reader.counts(of: features, confirmed: stamp)
-            if snapshot.stamp != stamp { lock.withLock { confirmed = snapshot.stamp } }
+            if snapshot.stamp != stamp { lock.withLock { confirmedStamp = snapshot.stamp } }
             return snapshot
         }
-        let (snapshot, readWeights) = try await reader.currentCounts(of: features, with: table)
+        let (snapshot, readWeights) = try await reader.currentCounts(
+            of: features, with: weightTable)
         lock.withLock {
-            if confirmed == nil { weights = readWeights }
-            confirmed = snapshot.stamp
+            if confirmedStamp == nil { weights = readWeights }
+            confirmedStamp = snapshot.stamp
         }
         return snapshot
     }
@@ -140,19 +142,21 @@ struct CountReader: Sendable {
         // between the two answers, good counts look outdated, so they are then queried again one
         // after the other.
         async let countsInParallel = counts.counts(of: features)
-        let (stamp, learned) = try await examples.stamp(with: weights)
-        if let snapshot = try await current(await countsInParallel, stamp, of: features) {
-            return (snapshot, learned)
+        let (stamp, learnedWeights) = try await examples.stamp(with: weights)
+        if let snapshot = try await snapshotIfCurrent(await countsInParallel, stamp, of: features) {
+            return (snapshot, learnedWeights)
         }
-        return (try await repairedCounts(of: features), learned)
+        return (try await repairedCounts(of: features), learnedWeights)
     }
 
-    /// Returns counts that have the confirmed stamp; reads current ones if they have another.
+    /// Returns the counts if they have the confirmed stamp; otherwise checks or repairs them first.
     func counts(of features: [String], confirmed: CountStamp) async throws -> CountSnapshot {
         let snapshot = try await counts.counts(of: features)
         if let snapshot, snapshot.stamp == confirmed { return snapshot }
         let stamp = try await examples.stamp()
-        if let snapshot = try await current(snapshot, stamp, of: features) { return snapshot }
+        if let snapshot = try await snapshotIfCurrent(snapshot, stamp, of: features) {
+            return snapshot
+        }
         return try await repairedCounts(of: features)
     }
 
@@ -170,17 +174,18 @@ struct CountReader: Sendable {
 
     private func countsIfCurrent(of features: [String]) async throws -> CountSnapshot? {
         let stamp = try await examples.stamp()
-        return try await current(try await counts.counts(of: features), stamp, of: features)
+        return try await snapshotIfCurrent(
+            try await counts.counts(of: features), stamp, of: features)
     }
 
     /// The counts that were read, if they were current at the time of `stamp` or are newer.
-    private func current(
+    private func snapshotIfCurrent(
         _ snapshot: CountSnapshot?, _ stamp: CountStamp, of features: [String]
     ) async throws -> CountSnapshot? {
         guard let snapshot else {
             guard try await examples.isEmpty() else { return nil }
             return CountSnapshot(
-                stamp: stamp, categories: CategoryCounts(), asked: features,
+                stamp: stamp, categories: CategoryCounts(), requestedFeatures: features,
                 counts: Array(repeating: FeatureCount(), count: features.count))
         }
         guard snapshot.stamp != stamp else { return snapshot }

@@ -19,7 +19,7 @@ package struct Favorites: Sendable {
     private let turnstile = Turnstile()
 
     /// The number of events that are learned in one transaction, as one batch.
-    private static let batch = 2_000
+    private static let batchSize = 2_000
 
     /// - Parameters:
     ///   - onStep: A function that is called at each step of a change of the examples.
@@ -58,22 +58,24 @@ package struct Favorites: Sendable {
         _ events: [FavoriteEvent], at now: Date, knowing session: FavoriteSession? = nil
     ) async throws -> LearnSummary {
         var summary = LearnSummary()
-        var extracted: FoundFeatures = [:]
+        var extracted: ExtractedFeatures = [:]
         var isMostlyNew: Bool?
-        for start in stride(from: 0, to: events.count, by: Self.batch) {
-            let end = min(start + Self.batch, events.count)
+        for start in stride(from: 0, to: events.count, by: Self.batchSize) {
+            let end = min(start + Self.batchSize, events.count)
             let batch = Array(events[start..<end])
             // While the database processes one batch, the features of the next are extracted, which
             // is wasted if its posts are known.
-            let next = isMostlyNew == false ? [] : events[end..<min(end + Self.batch, events.count)]
-            async let ahead = features(of: next.compactMap(\.example?.stored), known: [:], session)
+            let next =
+                isMostlyNew == false ? [] : events[end..<min(end + Self.batchSize, events.count)]
+            async let nextFeatures = features(
+                of: next.compactMap(\.example?.stored), known: [:], session)
             let learned = try await turnstile.pass { [extracted, isMostlyNew] in
                 try await learnBatch(
                     batch, at: now, extracted, session, isExpectedNew: isMostlyNew == true)
             }
             summary.add(learned)
             isMostlyNew = learned.unchanged < batch.count / 2
-            extracted = await ahead
+            extracted = await nextFeatures
         }
         if summary.learned > 0 { summary.add(try await prune(now: now)) }
         return summary
@@ -87,7 +89,7 @@ package struct Favorites: Sendable {
         while true {
             let pruned = try await turnstile.pass { try await pruneBatch(cutoff: cutoff, at: now) }
             summary.add(pruned)
-            if pruned.pruned < Self.batch { return summary }
+            if pruned.pruned < Self.batchSize { return summary }
         }
     }
 
@@ -100,20 +102,20 @@ package struct Favorites: Sendable {
     package func forget(
         _ author: AccountID, called names: Set<String>, at now: Date
     ) async throws -> LearnSummary {
-        let learned = ExampleTable.selection(
+        let selection = ExampleTable.selection(
             "post_id", by: author, called: names, of: examples.mirror)
         var summary = LearnSummary()
         while true {
             let forgotten = try await turnstile.pass {
                 try await change(at: now) { connection in
-                    let ids = try connection.query(learned + " LIMIT \(Self.batch)").map {
+                    let ids = try connection.query(selection + " LIMIT \(Self.batchSize)").map {
                         PostID(network: author.network, value: try $0.text("post_id"))
                     }
                     return (ids.map { .forgotten($0) }, { _ in nil })
                 }
             }
             summary.add(forgotten)
-            if forgotten.unlearned < Self.batch { return summary }
+            if forgotten.unlearned < Self.batchSize { return summary }
         }
     }
 
@@ -126,8 +128,8 @@ package struct Favorites: Sendable {
         from author: AccountID, called names: Set<String>, of mirror: String,
         in storage: any StorageEngine
     ) async throws -> Bool {
-        let learned = ExampleTable.selection("1 AS one", by: author, called: names, of: mirror)
-        return try await !storage.query(learned + " LIMIT 1").isEmpty
+        let selection = ExampleTable.selection("1 AS one", by: author, called: names, of: mirror)
+        return try await !storage.query(selection + " LIMIT 1").isEmpty
     }
 
     /// The names under which an author's posts were learned, from posts with the author's identity;
@@ -193,15 +195,15 @@ package struct Favorites: Sendable {
 
     /// Returns the posts learned from an author, the oldest first; needs no dictionary.
     ///
-    /// - Parameters: As those of ``hasLearned(from:called:of:in:)``.
-    /// - Returns: Each post with its text, its state, and the time when that was noted.
+    /// - Parameters: See ``hasLearned(from:called:of:in:)``.
+    /// - Returns: Each post with its text, its state, and the time at which the state was stored.
     package static func learned(
         from author: AccountID, called names: Set<String>, of mirror: String,
         in storage: any StorageEngine
     ) async throws -> [(id: PostID, text: String, state: String, decided: Date)] {
-        let learned = ExampleTable.selection(
+        let selection = ExampleTable.selection(
             "post_id, text, state, decided_ms", by: author, called: names, of: mirror)
-        return try await storage.query(learned + " ORDER BY decided_ms, post_id").map { row in
+        return try await storage.query(selection + " ORDER BY decided_ms, post_id").map { row in
             (
                 PostID(network: author.network, value: try row.text("post_id")),
                 try row.text("text"),
@@ -230,37 +232,44 @@ package struct Favorites: Sendable {
 
     /// Learns events in one transaction.
     ///
-    /// If the previous posts were new (`isExpectedNew`), these are only looked up under the lock.
+    /// If the posts of the previous batch were new (`isExpectedNew`), those of this batch are
+    /// looked up only in the transaction.
     private func learnBatch(
-        _ events: [FavoriteEvent], at now: Date, _ extracted: FoundFeatures,
+        _ events: [FavoriteEvent], at now: Date, _ extracted: ExtractedFeatures,
         _ session: FavoriteSession?,
         isExpectedNew: Bool
     ) async throws -> LearnSummary {
-        let usable = events.filter { Self.isStorable($0.id) }
+        let storableEvents = events.filter { Self.isStorable($0.id) }
         var summary = LearnSummary()
-        summary.ignored = events.count - usable.count
-        // Most posts of a feed are known, which is found out without a lock.
+        summary.ignored = events.count - storableEvents.count
+        // Most posts of a feed were learned before. This is checked without a lock.
         let states =
             isExpectedNew
             ? [:]
             : try await storage.read { [examples] in
-                try examples.states(of: usable.map(\.id), on: $0)
+                try examples.states(of: storableEvents.map(\.id), on: $0)
             }
         guard
-            usable.contains(where: { ExampleState.after($0, from: states[$0.id]) != states[$0.id] })
+            storableEvents.contains(where: {
+                ExampleState.after($0, from: states[$0.id]) != states[$0.id]
+            })
         else {
-            summary.unchanged = usable.count
+            summary.unchanged = storableEvents.count
             return summary
         }
         // Features of new posts are extracted before the transaction, which blocks others.
-        let newExamples = usable.compactMap(\.example?.stored).filter { states[$0.id] == nil }
-        let found = features(of: newExamples, known: extracted, session)
+        let newExamples = storableEvents.compactMap(\.example?.stored).filter {
+            states[$0.id] == nil
+        }
+        let knownFeatures = features(of: newExamples, known: extracted, session)
         summary.add(
             try await change(at: now) { _ in
                 (
-                    usable,
+                    storableEvents,
                     { example in
-                        found[example.id].flatMap { $0.example == example ? $0.features : nil }
+                        knownFeatures[example.id].flatMap {
+                            $0.example == example ? $0.features : nil
+                        }
                     }
                 )
             })
@@ -272,28 +281,29 @@ package struct Favorites: Sendable {
     ///
     /// A post rarely occurs twice; a second one with the same id and another text is extracted
     /// later.
-    private typealias FoundFeatures = [PostID: (example: Example, features: FeatureSet)]
+    private typealias ExtractedFeatures = [PostID: (example: Example, features: FeatureSet)]
 
     private func features(
-        of examples: [Example], known: FoundFeatures, _ session: FavoriteSession?
-    ) -> FoundFeatures {
-        var found: FoundFeatures = [:]
-        for example in examples where found[example.id] == nil {
-            if let earlier = known[example.id], earlier.example == example {
-                found[example.id] = earlier
+        of examples: [Example], known: ExtractedFeatures, _ session: FavoriteSession?
+    ) -> ExtractedFeatures {
+        var result: ExtractedFeatures = [:]
+        for example in examples where result[example.id] == nil {
+            if let knownEntry = known[example.id], knownEntry.example == example {
+                result[example.id] = knownEntry
             } else {
                 let features =
                     session?.features(of: example) ?? self.examples.extractor.features(of: example)
-                found[example.id] = (example, features)
+                result[example.id] = (example, features)
             }
         }
-        return found
+        return result
     }
 
     private func pruneBatch(cutoff: Date, at now: Date) async throws -> LearnSummary {
         let limit = configuration.exampleLimit
         @Sendable func outdated(_ connection: any StorageConnection) throws -> [PostID] {
-            try examples.outdated(limit: limit, cutoff: cutoff, atMost: Self.batch, on: connection)
+            try examples.outdated(
+                limit: limit, cutoff: cutoff, atMost: Self.batchSize, on: connection)
         }
         guard try await !storage.read({ try outdated($0) }).isEmpty else { return LearnSummary() }
         var summary = try await change(at: now) {
@@ -306,11 +316,11 @@ package struct Favorites: Sendable {
 
     /// Changes the examples in one transaction, then the counts.
     ///
-    /// `events` is called in the transaction and returns the events, with the features that are
-    /// known already.
+    /// `makeEvents` is called in the transaction. It returns the events, and a function that
+    /// returns the features of an example if they are known already.
     private func change(
         at now: Date,
-        _ events:
+        _ makeEvents:
             @escaping @Sendable (any StorageConnection) throws -> (
                 [FavoriteEvent], (Example) -> FeatureSet?
             )
@@ -318,10 +328,10 @@ package struct Favorites: Sendable {
         let result = try await storage.transaction { [examples, counts] connection in
             let previous = try examples.lockSequence(on: connection)
             let sequence = CountStamp.sequence(after: previous)
-            let (events, known) = try events(connection)
+            let (events, knownFeatures) = try makeEvents(connection)
             let stored = try examples.rows(of: events.map(\.id), on: connection)
             let lesson = Lesson(events, stored: stored) {
-                known($0) ?? examples.extractor.features(of: $0)
+                knownFeatures($0) ?? examples.extractor.features(of: $0)
             }
             guard !lesson.isEmpty else {
                 return Change(summary: lesson.summary, isStored: false, pending: nil)
@@ -329,7 +339,7 @@ package struct Favorites: Sendable {
             try examples.write(lesson.written, decidedAt: now, sequence: sequence, on: connection)
             try examples.delete(lesson.deleted, on: connection)
             try examples.count(
-                lesson.written, deleted: lesson.deleted, instead: stored, on: connection)
+                lesson.written, deleted: lesson.deleted, replacing: stored, on: connection)
             try examples.setSequence(sequence, on: connection)
             let stamp = CountStamp(sequence: sequence, extraction: examples.extractor.fingerprint)
             let batch = CountBatch(stamp: stamp, previous: previous, change: lesson.change)
@@ -383,7 +393,7 @@ package struct Favorites: Sendable {
             extractor: examples.extractor, configuration: configuration)
     }
 
-    // MARK: - Looking after
+    // MARK: - State and maintenance
 
     /// The progress of the training; also available when the counts are unreachable.
     ///
@@ -396,22 +406,23 @@ package struct Favorites: Sendable {
                 try weights.current(on: connection)
             )
         }
-        var state = TrainingStatus.Counts.outdated
+        var countsState = TrainingStatus.Counts.outdated
         var (size, wordless): (Int?, Int64?)
         do {
             let snapshot = try await counts.counts(of: [])
             if countsFeatures { size = try await counts.size() }
             let isCurrent = snapshot?.stamp == stamp && snapshot?.categories == learned
             if isCurrent || (snapshot == nil && learned == CategoryCounts()) {
-                state = .current
+                countsState = .current
                 wordless = try await counts.wordless()
             }
         } catch let error as FavoritesError {
-            state = .unavailable(error)
+            countsState = .unavailable(error)
         }
         let waiting = WaitReason(learned, needed: configuration.minimumPerCategory)
         return TrainingStatus(
-            examples: learned, wordless: wordless, features: size, counts: state, waiting: waiting,
+            examples: learned, wordless: wordless, features: size, counts: countsState,
+            waiting: waiting,
             weights: waiting == nil && configuration.weighting == .learned ? weights : nil)
     }
 
@@ -455,7 +466,8 @@ package struct Favorites: Sendable {
         return learned?.weights ?? .plain(of: examples.extractor.wordSelection)
     }
 
-    /// The text of the newest learned favorite, or other post, with each of some features.
+    /// For each feature, the text of the newest learned favorite that has it, or of the newest
+    /// other post.
     ///
     /// Reads the examples as ``tally()`` does.
     ///

@@ -57,7 +57,9 @@ package struct LearnedWeights: Equatable, Sendable {
             spelling: try sides(words.hasSpelling, "spelling"),
             form: try sides(words.hasForm, "form"), author: try row.real("author"),
             base: try row.real("base"))
-        guard weights.isOf(words), weights.isWithin(WeightFit.limits(of: words)) else { return nil }
+        guard weights.hasKinds(of: words), weights.isWithin(WeightFit.limits(of: words)) else {
+            return nil
+        }
         self.words = words
         sequence = try row.integer("sequence")
         examples = try row.int("examples")
@@ -78,13 +80,13 @@ struct WeightTable: Sendable {
     /// The query of the mirror's row.
     var query: SQL { "SELECT * FROM weights WHERE mirror = \(mirror)" }
 
-    /// Nil if there are none, or none that can be used.
+    /// The mirror's weights; nil if none are stored, or if they cannot be used.
     func current(on connection: any StorageConnection) throws -> LearnedWeights? {
         try connection.query(query).first.flatMap(weights)
     }
 
-    /// The weights of a row, whose columns are null if the query found none; nil for none that can
-    /// be used.
+    /// Parses a row, whose columns are null if the query found no weights; nil if there are none,
+    /// or if they cannot be used.
     func weights(_ row: SQLRow) throws -> LearnedWeights? { try LearnedWeights(row, of: words) }
 
     /// Replaces the stored weights.
@@ -112,9 +114,10 @@ struct WeightTable: Sendable {
 
 extension Favorites {
     /// The number of newer examples after which weights are fitted again.
-    private static let renewal = 200
+    private static let newExamplesUntilRefit = 200
     /// The number of posts that are processed at once.
     private static let portion = 400
+    /// The number of attempts while other processes change the examples.
     private static let attempts = 5
 
     /// Whether weights are to be learned now: there is enough to learn from, and they are missing
@@ -129,14 +132,15 @@ extension Favorites {
                 return false
             }
             guard let current = try weights.current(on: connection) else { return true }
-            return try examples.hasNewer(Self.renewal, than: current.sequence, on: connection)
+            return try examples.hasNewer(
+                Self.newExamplesUntilRefit, than: current.sequence, on: connection)
         }
     }
 
     /// Fits weights on the newest examples, with the counts of the same batch; stores nothing.
     ///
-    /// They depend on the examples alone: another process, or rebuilt counts, give the same. Takes
-    /// about a tenth of a second, and memory for the features of some hundred posts.
+    /// The weights depend on the examples alone: another process, or rebuilt counts, give the same
+    /// weights. Takes about a tenth of a second, and memory for the features of some hundred posts.
     ///
     /// - Returns: The weights; nil if plain ones are configured, or too little was learned.
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`,
@@ -178,17 +182,19 @@ extension Favorites {
         var samples: [WeightFit.Sample] = []
         for start in stride(from: 0, to: ids.count, by: Self.portion) {
             let portionIDs = Array(ids[start..<min(start + Self.portion, ids.count)])
-            let (current, rows) = try await storage.read { [examples] connection in
+            let (currentStamp, rows) = try await storage.read { [examples] connection in
                 (
                     try examples.stamp(on: connection),
                     try examples.rows(of: portionIDs, on: connection)
                 )
             }
-            guard current == stamp else { return nil }
+            guard currentStamp == stamp else { return nil }
             var index = FeatureIndex(posts: portionIDs.count)
             let posts = portionIDs.compactMap { rows[$0] }.map { row in
-                let set = examples.extractor.features(of: row.example)
-                return (places: index.places(of: set), isFavorite: row.state.category == .favorite)
+                let features = examples.extractor.features(of: row.example)
+                return (
+                    places: index.places(of: features), isFavorite: row.state.category == .favorite
+                )
             }
             let snapshot = try await reader.counts(of: index.features, confirmed: stamp)
             guard snapshot.stamp == stamp else { return nil }

@@ -27,7 +27,7 @@ struct Lesson {
         indices.reserveCapacity(events.count)
         for event in events {
             let nextIndex = posts.count
-            let index = Self.stored(&indices[event.id, default: nextIndex])
+            let index = Self.insertingDefault(&indices[event.id, default: nextIndex])
             if index == nextIndex { posts.append((event.id, stored[event.id])) }
             let previousRow = posts[index].current
             let newState = ExampleState.after(event, from: previousRow?.state)
@@ -47,11 +47,11 @@ struct Lesson {
         for (id, current) in posts { move(id, from: stored[id], to: current, features) }
     }
 
-    /// Returns the index as it is.
+    /// Returns the index unchanged.
     ///
-    /// The dictionary's default value, passed as `inout`, is inserted too, which saves a second
-    /// look-up.
-    private static func stored(_ index: inout Int) -> Int { index }
+    /// A default value of a dictionary that is passed as `inout` is inserted too, which saves a
+    /// second look-up.
+    private static func insertingDefault(_ index: inout Int) -> Int { index }
 
     private mutating func move(
         _ id: PostID, from oldRow: ExampleTable.Row?, to newRow: ExampleTable.Row?,

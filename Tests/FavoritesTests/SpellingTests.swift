@@ -114,7 +114,7 @@ import Testing
         ] as [(String, [String])])
     func marksAreFound(_ text: String, _ expected: [String]) throws {
         let found = try features(text).form
-        #expect(found.map(FeatureGroup.shown) == expected)
+        #expect(found.map(FeatureGroup.displayName) == expected)
         expect(found) { $0.allSatisfy { FeatureGroup(of: $0) == .form && !$0.contains(" ") } }
     }
 

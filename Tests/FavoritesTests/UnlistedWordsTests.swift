@@ -20,7 +20,7 @@ import Testing
         var text = text
         return text.withUTF8 {
             let cut = UnlistedWords(in: $0, besides: profile)
-            return (cut.words.map(\.text), String(decoding: cut.rest, as: UTF8.self))
+            return (cut.words.map(\.text), String(decoding: cut.remainingText, as: UTF8.self))
         }
     }
 

@@ -33,24 +33,25 @@ import Testing
         ("猫😀", ["猫 😀"]),
     ])
     func neighboursAreFound(_ text: String, _ expected: [String]) throws {
-        try expect(features(text).pairs.map(WordPair.shown), equals: expected)
+        try expect(features(text).pairs.map(WordPair.displayName), equals: expected)
     }
 
     @Test func scriptsThatTheDictionaryDoesNotListHaveNeighboursToo() throws {
-        let korean = try features("오늘은 비가 swift 와서 책을").pairs.map(WordPair.shown)
+        let korean = try features("오늘은 비가 swift 와서 책을").pairs.map(WordPair.displayName)
         let folded = ["오늘은 비가", "비가 swift", "swift 와서", "와서 책을"].map { TextCleaner($0).text }
         #expect(korean == folded)
         try expect(
-            features("猫 البحر، cat").pairs.map(WordPair.shown),
+            features("猫 البحر، cat").pairs.map(WordPair.displayName),
             equals: ["猫 البحر", "البحر ،", "، cat"])
-        try expect(features("ไทย").pairs.map(WordPair.shown), equals: ["ไท ทย"])
+        try expect(features("ไทย").pairs.map(WordPair.displayName), equals: ["ไท ทย"])
     }
 
     @Test func aWordThatIsTooLongHasNoNeighbours() throws {
         // Half as many bytes as scalars: no dictionary groups more than 25 of them, UAX #29 as many
         // as there are.
         let long = String(repeating: "책", count: 60)
-        try expect(features("cat \(long) dog cat").pairs.map(WordPair.shown), equals: ["dog cat"])
+        try expect(
+            features("cat \(long) dog cat").pairs.map(WordPair.displayName), equals: ["dog cat"])
     }
 
     @Test func wordsAndAuthorAreThoseOfContentWords() throws {
@@ -71,8 +72,8 @@ import Testing
         let found = try features(text)
         #expect(Set(found.words) == ["a", "b", "c"])
         #expect(found.pairs == ["a\u{1F}b", "b\u{1F}a", "b\u{1F}c"])
-        #expect(WordPair.shown("b\u{1F}c") == "b c")
-        #expect(WordPair.shown("@ann") == "@ann")
+        #expect(WordPair.displayName(of: "b\u{1F}c") == "b c")
+        #expect(WordPair.displayName(of: "@ann") == "@ann")
     }
 
     // MARK: Counted
@@ -159,8 +160,9 @@ import Testing
             let sum = after.contributions.reduce(after.assessment.baseLogOdds) { $0 + $1.logOdds }
             #expect(abs(sum - after.logRate) < 1e-9)
             #expect(
-                after.assessment.grouped().strongest.map { WordPair.shown($0.feature) }.contains(
-                    "good morning"))
+                after.assessment.grouped().strongest.map { WordPair.displayName(of: $0.feature) }
+                    .contains(
+                        "good morning"))
             // Weights of pairs are of no use without pairs, nor the other way round.
             let words = try fixture.favorites(words: .content)
             try await expect(words.classify([post]).first?.weights, equals: nil)

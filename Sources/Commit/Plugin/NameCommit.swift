@@ -27,15 +27,15 @@ import PackagePlugin
     /// The files that git writes with a commit, a checkout or a staged change; none in a tree
     /// without git's data.
     private func gitStateFiles(of root: URL) -> [URL] {
-        let entry = root.appending(path: ".git")
+        let gitEntry = root.appending(path: ".git")
         // In a linked worktree, `.git` is a file that names the folder. If `.git` cannot be read as
         // text, it is the folder itself.
-        let pointer = try? String(contentsOf: entry, encoding: .utf8)
-        let folder = pointer?.split(separator: "\n").first.flatMap { line in
+        let gitFileText = try? String(contentsOf: gitEntry, encoding: .utf8)
+        let gitFolder = gitFileText?.split(separator: "\n").first.flatMap { line in
             line.hasPrefix("gitdir: ")
                 ? URL(filePath: String(line.dropFirst(8)), relativeTo: root) : nil
         }
-        return ["HEAD", "index", "logs/HEAD"].map { (folder ?? entry).appending(path: $0) }
+        return ["HEAD", "index", "logs/HEAD"].map { (gitFolder ?? gitEntry).appending(path: $0) }
             .filter { FileManager.default.fileExists(atPath: $0.path) }
     }
 }

@@ -383,8 +383,9 @@ package struct StatsReporter: Sendable {
                 && !SmallFeatures.contains(feature) && !SmallFeatures.hasSign(feature)
         }.map { feature, count in
             let word = StatsReport.Word(
-                word: WordPair.shown(feature), favorites: count.favorite, normals: count.normal,
-                logOdds: model.believedEvidence(ofWord: feature, count))
+                word: WordPair.displayName(of: feature), favorites: count.favorite,
+                normals: count.normal,
+                logOdds: model.weightedEvidence(ofWord: feature, count))
             return (feature: feature, word: word)
         }.filter { isFor ? $0.word.logOdds > 0 : $0.word.logOdds < 0 }
         let sorted = weighted.sorted { first, second in

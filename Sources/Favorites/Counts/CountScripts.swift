@@ -77,7 +77,7 @@ enum CountScripts {
 
     /// Returns the stamps of the present counts.
     ///
-    /// Keys: the three. Argument: the stamp's field. Answers three texts.
+    /// Keys: those of ``CountKeys/all``. Argument: the stamp's field. Returns a text for each key.
     static let observe = RedisScript(
         observation
             + """
@@ -88,10 +88,10 @@ enum CountScripts {
 
     /// Replaces the counts that were observed before by those that were built under temporary keys.
     ///
-    /// Keys: the three, then the three temporary ones. Arguments: the stamp's field, the three
-    /// observations, and the number of fields that each temporary hash must have, all 0 if there is
-    /// nothing to count. Returns `replaced`, `moved` if the counts are no longer as observed, or
-    /// `incomplete` if a temporary key was lost.
+    /// Keys: those of ``CountKeys/all``, then the three temporary ones. Arguments: the stamp's
+    /// field, the three observations, and the number of fields that each temporary hash must have,
+    /// all 0 if there is nothing to count. Returns `replaced`, `moved` if the counts are no longer
+    /// as observed, or `incomplete` if a temporary key was lost.
     static let replace = RedisScript(
         observation
             + """

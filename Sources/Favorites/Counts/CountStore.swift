@@ -28,7 +28,7 @@ package struct CountStamp: Equatable, Sendable {
 package struct CountBatch: Equatable, Sendable {
     /// The stamp of the counts after the change.
     package let stamp: CountStamp
-    /// The number of the batch before, up to which the counts must be complete.
+    /// The number of the previous batch, up to which the counts must be complete.
     package let previous: Int64
     package let change: CountChange
 }
@@ -38,18 +38,21 @@ package struct CountSnapshot: Equatable, Sendable {
     package let stamp: CountStamp
     package let categories: CategoryCounts
     /// The features whose counts were read.
-    package let asked: [String]
+    package let requestedFeatures: [String]
     /// The counts of these features, in the same order; zero for a feature without a count.
     package let counts: [FeatureCount]
 
     /// - Precondition: There are as many counts as features.
     package init(
-        stamp: CountStamp, categories: CategoryCounts, asked: [String], counts: [FeatureCount]
+        stamp: CountStamp, categories: CategoryCounts, requestedFeatures: [String],
+        counts: [FeatureCount]
     ) {
-        precondition(asked.count == counts.count, "each feature that was asked for needs a count")
+        precondition(
+            requestedFeatures.count == counts.count, "each feature that was asked for needs a count"
+        )
         self.stamp = stamp
         self.categories = categories
-        self.asked = asked
+        self.requestedFeatures = requestedFeatures
         self.counts = counts
     }
 
@@ -57,13 +60,16 @@ package struct CountSnapshot: Equatable, Sendable {
     func joined(with other: CountSnapshot) -> CountSnapshot? {
         guard stamp == other.stamp, categories == other.categories else { return nil }
         return CountSnapshot(
-            stamp: stamp, categories: categories, asked: asked + other.asked,
+            stamp: stamp, categories: categories,
+            requestedFeatures: requestedFeatures + other.requestedFeatures,
             counts: counts + other.counts)
     }
 
     /// The features that have a count, of those that were read.
     package var features: [String: FeatureCount] {
-        Dictionary(zip(asked, counts).filter { $1 != FeatureCount() }) { first, _ in first }
+        Dictionary(zip(requestedFeatures, counts).filter { $1 != FeatureCount() }) { first, _ in
+            first
+        }
     }
 }
 
@@ -93,8 +99,8 @@ package enum CountNamespace: String, CaseIterable, Sendable {
 package protocol CountStore: Sendable {
     /// Applies a batch inside the transaction that changes the examples.
     ///
-    /// - Returns: False if the store lives elsewhere, or its counts do not contain exactly the
-    ///   batches before.
+    /// - Returns: False if the counts are not in this database, or do not contain exactly the
+    ///   previous batches.
     func record(_ batch: CountBatch, on connection: any StorageConnection) throws -> Bool
 
     /// Applies a batch after the transaction was committed, unless its counts contain it already.
@@ -202,10 +208,11 @@ package struct CountChange: Equatable, Sendable {
     private static func add(_ feature: String, _ sign: Int64, to counts: inout [FeatureKey: Int64])
     {
         let key = FeatureKey(feature: feature)
-        if isZero(&counts[key, default: 0], after: sign) { counts[key] = nil }
+        if becomesZero(&counts[key, default: 0], after: sign) { counts[key] = nil }
     }
 
-    private static func isZero(_ count: inout Int64, after change: Int64) -> Bool {
+    /// Adds a change to a count, and returns whether the count is zero afterwards.
+    private static func becomesZero(_ count: inout Int64, after change: Int64) -> Bool {
         count += change
         return count == 0
     }

@@ -34,7 +34,7 @@ package struct FeatureCount: Equatable, Sendable {
     }
 
     /// The count without one of the posts, a favorite or a normal one.
-    func without(one isFavorite: Bool) -> FeatureCount {
+    func withoutPost(isFavorite: Bool) -> FeatureCount {
         FeatureCount(
             favorite: favorite - (isFavorite ? 1 : 0), normal: normal - (isFavorite ? 0 : 1))
     }

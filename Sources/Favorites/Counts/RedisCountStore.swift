@@ -51,19 +51,19 @@ package struct RedisCountStore: CountStore {
                 arguments += [RedisArgument(field), RedisArgument(amount)]
             }
         }
-        let answer = try await reaching("apply what was learned") {
+        let answer = try await mappingErrors(of: "apply what was learned") {
             try await client.script(CountScripts.apply, keys: keys.all, arguments: arguments)
         }
         return answer.string == "applied" || answer.string == "known"
     }
 
     package func counts(of features: [String]) async throws -> CountSnapshot? {
-        let commands = reading(features)
+        let commands = readCommands(for: features)
         for _ in 0..<Self.attempts {
-            let replies = try await reaching("read the counts") {
+            let replies = try await mappingErrors(of: "read the counts") {
                 try await client.pipeline(commands).map(Self.undamaged)
             }
-            switch Self.reading(of: replies, features) {
+            switch Self.parse(replies, of: features) {
             case .whole(let snapshot): return snapshot
             case .torn: continue
             case .damaged: return nil
@@ -73,7 +73,7 @@ package struct RedisCountStore: CountStore {
     }
 
     package func size() async throws -> Int {
-        let replies = try await reaching("read the counts") {
+        let replies = try await mappingErrors(of: "read the counts") {
             try await client.pipeline([
                 RedisCommand("HLEN", keys.favoriteFeatures),
                 RedisCommand("HLEN", keys.normalFeatures),
@@ -84,7 +84,7 @@ package struct RedisCountStore: CountStore {
     }
 
     package func wordless() async throws -> Int64? {
-        let replies = try await reaching("read the counts") {
+        let replies = try await mappingErrors(of: "read the counts") {
             try await client.pipeline([
                 RedisCommand("HGET", keys.categories, CountKeys.wordlessField)
             ])
@@ -101,7 +101,7 @@ package struct RedisCountStore: CountStore {
     }
 
     package func clear() async throws {
-        _ = try await reaching("clear the counts") {
+        _ = try await mappingErrors(of: "clear the counts") {
             try await client.command(
                 RedisCommand((["UNLINK"] + keys.all).map { RedisArgument($0) }))
         }
@@ -147,7 +147,7 @@ package struct RedisCountStore: CountStore {
     ///
     /// They need no transaction: all three hashes change atomically and get the same new stamp, so
     /// equal stamps are of one moment.
-    private func reading(_ features: [String]) -> [RedisCommand] {
+    private func readCommands(for features: [String]) -> [RedisCommand] {
         let names = [Self.stampField] + features.map { RedisArgument($0) }
         return [
             RedisCommand(Self.categoryFields(of: keys.categories)),
@@ -172,7 +172,7 @@ package struct RedisCountStore: CountStore {
         return try reply.orThrow()
     }
 
-    private static func reading(of replies: [RedisReply], _ features: [String]) -> Reading {
+    private static func parse(_ replies: [RedisReply], of features: [String]) -> Reading {
         guard replies.count == 3, let categories = replies[0].array,
             let favorites = replies[1].array,
             let normals = replies[2].array, categories.count == 5,
@@ -198,7 +198,8 @@ package struct RedisCountStore: CountStore {
             favorites: sums[0], normals: sums[1], seen: sums[2], seenFavorites: sums[3])
         return .whole(
             CountSnapshot(
-                stamp: stamps[0], categories: categoryCounts, asked: features, counts: counts))
+                stamp: stamps[0], categories: categoryCounts, requestedFeatures: features,
+                counts: counts))
     }
 
     /// A field that is absent counts as zero; nil for an invalid value.
@@ -212,14 +213,14 @@ package struct RedisCountStore: CountStore {
 
     /// Rebuilds the counts in one attempt; returns whether they are now those of the examples.
     private func rebuildOnce(from examples: any CountSource) async throws -> Bool {
-        let observed = try await reaching("read the counts") {
+        let observed = try await mappingErrors(of: "read the counts") {
             try await client.script(
                 CountScripts.observe, keys: keys.all,
                 arguments: [RedisArgument(CountKeys.stampField)])
         }
         let tally = try await examples.storage.read { try examples.tally(on: $0) }
         let temporary = CountKeys.temporary(mirror: mirror, namespace)
-        return try await reaching("rebuild the counts") {
+        return try await mappingErrors(of: "rebuild the counts") {
             do {
                 let sizes = try await build(tally, under: temporary)
                 let observations = (observed.array ?? []).compactMap(\.string).map {
@@ -245,23 +246,24 @@ package struct RedisCountStore: CountStore {
         if change.isEmpty { return [0, 0, 0] }
         let categories = Self.categories(change)
         let hashes = [categories, change.features(of: .favorite), change.features(of: .normal)]
-        var trip: [RedisCommand] = []
+        var pendingCommands: [RedisCommand] = []
         func send() async throws {
-            for reply in try await client.pipeline(trip) { _ = try reply.orThrow() }
-            trip.removeAll()
+            for reply in try await client.pipeline(pendingCommands) { _ = try reply.orThrow() }
+            pendingCommands.removeAll()
         }
         for (key, counts) in zip(temporary.all, hashes) {
-            trip.append(Self.command("HSET", key, [CountKeys.stampField, tally.stamp.text]))
-            trip.append(RedisCommand("EXPIRE", key, Self.temporarySeconds))
+            pendingCommands.append(
+                Self.command("HSET", key, [CountKeys.stampField, tally.stamp.text]))
+            pendingCommands.append(RedisCommand("EXPIRE", key, Self.temporarySeconds))
             for start in stride(from: 0, to: counts.count, by: Self.fieldsPerCommand) {
                 let portion = counts[start..<min(start + Self.fieldsPerCommand, counts.count)]
                 let fields = portion.flatMap {
                     [RedisArgument($0.feature), RedisArgument($0.amount)]
                 }
-                trip.append(RedisCommand(["HSET", RedisArgument(key)] + fields))
+                pendingCommands.append(RedisCommand(["HSET", RedisArgument(key)] + fields))
                 // The commands are sent in portions, because all of them together take more memory
                 // than the counts.
-                if trip.count >= Self.commandsPerTrip { try await send() }
+                if pendingCommands.count >= Self.commandsPerTrip { try await send() }
             }
         }
         try await send()
@@ -294,7 +296,8 @@ package struct RedisCountStore: CountStore {
     }
 
     /// Turns every failure of the server or the connection into the error that pauses favorites.
-    private func reaching<Value>(_ operation: String, _ body: () async throws -> Value) async throws
+    private func mappingErrors<Value>(of operation: String, _ body: () async throws -> Value)
+        async throws
         -> Value
     {
         do {

@@ -14,8 +14,8 @@ package struct SQLCountStore: CountStore {
         self.namespace = namespace
     }
 
-    /// The names in `counters` of the numbers that are not features, without
-    /// ``CountNamespace/prefix``.
+    /// The numbers of a store besides the counts of features; the raw value is the name in
+    /// `counters`, without ``CountNamespace/prefix``.
     private enum Number: String, CaseIterable {
         case sequence = "counts.sequence"
         case extraction = "counts.extraction"
@@ -43,6 +43,7 @@ package struct SQLCountStore: CountStore {
         }
     }
 
+    /// The most features in one statement.
     private static let chunk = 400
 
     package func record(_ batch: CountBatch, on connection: any StorageConnection) throws -> Bool {
@@ -69,8 +70,8 @@ package struct SQLCountStore: CountStore {
         return true
     }
 
-    /// Returns false without applying the batch: one that ``record(_:on:)`` refused requires a
-    /// rebuild.
+    /// Returns false without applying the batch, because a batch that ``record(_:on:)`` refused
+    /// requires a rebuild.
     package func apply(_ batch: CountBatch) async throws -> Bool { false }
 
     package func counts(of features: [String]) async throws -> CountSnapshot? {
@@ -90,14 +91,15 @@ package struct SQLCountStore: CountStore {
                     favorites: numbers[.favorite] ?? 0, normals: numbers[.normal] ?? 0,
                     seen: numbers[.seen] ?? 0,
                     seenFavorites: numbers[.seenFavorite] ?? 0),
-                asked: features, counts: features.map { countsByFeature[$0] ?? FeatureCount() })
+                requestedFeatures: features,
+                counts: features.map { countsByFeature[$0] ?? FeatureCount() })
         }
     }
 
     package func size() async throws -> Int {
         try await storage.read { connection in
             let rows = try connection.query(
-                "SELECT COUNT(*) AS number FROM feature_counts WHERE \(ours)")
+                "SELECT COUNT(*) AS number FROM feature_counts WHERE \(ownRows)")
             return try rows.first?.int("number") ?? 0
         }
     }
@@ -120,13 +122,13 @@ package struct SQLCountStore: CountStore {
     }
 
     func deleteAll(on connection: any StorageConnection) throws {
-        try connection.execute("DELETE FROM feature_counts WHERE \(ours)")
+        try connection.execute("DELETE FROM feature_counts WHERE \(ownRows)")
         try connection.execute(
             "DELETE FROM counters WHERE mirror = \(mirror) AND name IN \(list: names)")
     }
 
     /// The SQL condition that selects this store's rows of `feature_counts`.
-    private var ours: SQL {
+    private var ownRows: SQL {
         "mirror = \(mirror) AND category IN \(list: Category.allCases.map(name))"
     }
 

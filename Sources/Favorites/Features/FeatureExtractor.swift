@@ -27,8 +27,8 @@ package enum FeatureWords: String, Sendable, CaseIterable {
     /// Whether the features are only single words and the author.
     package var isOfWordsAlone: Bool { !hasPairs && !hasSpelling }
 
-    /// The choice and the version of the extractor; weights that were fitted on other features are
-    /// useless.
+    /// The selection of features and the version of the extractor, stored with fitted weights:
+    /// weights of other features are useless.
     var identity: String { "\(rawValue)/\(FeatureExtractor.version)" }
 }
 
@@ -90,8 +90,9 @@ package enum FeatureGroup: String, Sendable, CaseIterable {
 
     /// A feature for people: a pair as its words side by side, a mark of form in words, anything
     /// else as it is.
-    package static func shown(_ feature: String) -> String {
-        FeatureGroup(of: feature) == .form ? TextForm.shown(feature) : WordPair.shown(feature)
+    package static func displayName(of feature: String) -> String {
+        FeatureGroup(of: feature) == .form
+            ? TextForm.displayName(of: feature) : WordPair.displayName(of: feature)
     }
 }
 
@@ -112,7 +113,7 @@ package enum WordPair {
     package static func isPair(_ feature: String) -> Bool { feature.utf8.contains(separator) }
 
     /// A feature for people: a pair as its words side by side, anything else as it is.
-    package static func shown(_ feature: String) -> String {
+    package static func displayName(of feature: String) -> String {
         words(of: feature).joined(separator: " ")
     }
 }
@@ -161,7 +162,7 @@ package struct FeatureExtractor: Sendable {
                 return collectWords(of: text, in: &found)
             }
             let unlisted = UnlistedWords(in: text, besides: tokenizer.profile)
-            unlisted.rest.withUnsafeBufferPointer { remainder in
+            unlisted.remainingText.withUnsafeBufferPointer { remainder in
                 guard wordSelection.hasPairs else { return collectWords(of: remainder, in: &found) }
                 collectWords(of: remainder, among: unlisted, in: &found)
             }
@@ -201,12 +202,12 @@ package struct FeatureExtractor: Sendable {
         in found: inout FoundWords
     ) {
         var position = 0
-        var waiting = unlisted.words[...]
+        var unlistedWordsLeft = unlisted.words[...]
         func skipSpaces() {
             while position < remaining.count, remaining[position] == UInt8(ascii: " ") {
-                while let word = waiting.first, word.place <= position {
+                while let word = unlistedWordsLeft.first, word.place <= position {
                     found.addNeighbour(word.text)
-                    waiting.removeFirst()
+                    unlistedWordsLeft.removeFirst()
                 }
                 position += 1
             }

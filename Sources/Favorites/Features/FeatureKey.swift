@@ -65,7 +65,7 @@ struct FeatureIndex {
         var all: [Int] { words + pairs + spelling + form + (author.map { [$0] } ?? []) }
 
         /// The positions in ``all`` instead of those in the index.
-        var inOrder: Places {
+        var placesInAll: Places {
             Places(
                 words: words.count, pairs: pairs.count, spelling: spelling.count, form: form.count,
                 hasAuthor: author != nil)
@@ -87,14 +87,14 @@ struct FeatureIndex {
 
     private mutating func place(of feature: String) -> Int {
         let nextPlace = features.count
-        let place = Self.stored(&places[FeatureKey(feature: feature), default: nextPlace])
+        let place = Self.insertingDefault(&places[FeatureKey(feature: feature), default: nextPlace])
         if place == nextPlace { features.append(feature) }
         return place
     }
 
-    /// Returns the place as it is.
+    /// Returns the place unchanged.
     ///
-    /// The dictionary's default value, passed as `inout`, is inserted too, which saves a second
-    /// look-up.
-    private static func stored(_ place: inout Int) -> Int { place }
+    /// A default value of a dictionary that is passed as `inout` is inserted too, which saves a
+    /// second look-up.
+    private static func insertingDefault(_ place: inout Int) -> Int { place }
 }

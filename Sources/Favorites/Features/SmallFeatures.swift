@@ -8,7 +8,7 @@ package enum SmallFeatures {
     /// Whether a feature is a sign, a number or a function word, or a pair of these; never for a
     /// hashtag, an author or an emoji.
     ///
-    /// Accepts features in the stored and in the shown form (``WordPair/shown(_:)``).
+    /// Accepts features in the stored and in the shown form (``WordPair/displayName(of:)``).
     package static func contains(_ feature: String) -> Bool {
         let words = WordPair.words(of: feature).flatMap { $0.split(separator: " ") }
         return words.allSatisfy { isSmall(String($0)) }

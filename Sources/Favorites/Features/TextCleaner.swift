@@ -54,7 +54,7 @@ package struct TextCleaner {
             hasMention = true
             result.append(Self.space)
         }
-        self.bytes = Self.broken(text)
+        self.bytes = Self.dividingLongRuns(of: text)
         self.hashtags = hashtags
         self.hosts = hosts
         self.hasMention = hasMention
@@ -216,7 +216,7 @@ package struct TextCleaner {
     }
 
     /// The text with a space inserted in runs that are too long for the tokenizer.
-    private static func broken(_ text: [UInt8]) -> [UInt8] {
+    private static func dividingLongRuns(of text: [UInt8]) -> [UInt8] {
         guard text.count > maximumRun else { return text }
         var result: [UInt8] = []
         result.reserveCapacity(text.count + text.count / maximumRun)
@@ -253,8 +253,8 @@ enum PlainScalars {
         var text = text
         return text.withUTF8 { bytes in
             var isPlain = true
-            // No scalar becomes longer in UTF-8, nor does the ellipsis, which becomes three
-            // scalars.
+            // No scalar becomes longer in UTF-8. The ellipsis becomes three scalars of one byte
+            // each, and had three bytes.
             let unified = [UInt8](unsafeUninitializedCapacity: bytes.count) { result, count in
                 if let written = unify(bytes, into: result, atMost: limit) {
                     count = written
@@ -277,7 +277,8 @@ enum PlainScalars {
         while index < bytes.count {
             let start = index
             let first = bytes[index]
-            // The scalar after the last one is checked, because it might combine with it.
+            // The scalar after the last one is checked, because the two might combine. If the last
+            // one was an ellipsis, the full stops beyond the limit are left out.
             if scalars >= limit {
                 return plain(scalar(in: bytes, at: &index)).map { _ in count - (scalars - limit) }
             }
@@ -289,7 +290,7 @@ enum PlainScalars {
                 continue
             }
             let scalar = scalar(in: bytes, at: &index)
-            if isUsual(scalar) {
+            if isCommonKanaOrKanji(scalar) {
                 for place in 0..<3 { result[count &+ place] = bytes[start &+ place] }
                 count &+= 3
             } else if let plain = plain(scalar) {
@@ -307,13 +308,13 @@ enum PlainScalars {
     /// The ellipsis, which becomes three full stops.
     private static let ellipsis: UInt32 = 0x2026
 
-    /// Returns the unified form of a scalar; the ellipsis stands for three full stops; `nil` for
-    /// other scalars.
+    /// Returns the unified form of a scalar; for the ellipsis, one of its three full stops; `nil`
+    /// for a scalar that is not plain.
     @inline(__always)
     static func plain(_ scalar: UInt32) -> UInt32? {
         switch scalar {
         case 0..<0x80: UInt32(plainASCII(UInt8(scalar)))
-        case _ where isUsual(scalar): scalar
+        case _ where isCommonKanaOrKanji(scalar): scalar
         case 0x3000: 0x20
         case ellipsis: 0x2E
         // Wide forms of ASCII, narrow ones of kana.
@@ -344,7 +345,7 @@ enum PlainScalars {
     /// Whether a scalar is kana, a long mark of kana, a usual kanji or a full stop of theirs: three
     /// bytes each, which stay unchanged.
     @inline(__always)
-    private static func isUsual(_ scalar: UInt32) -> Bool {
+    private static func isCommonKanaOrKanji(_ scalar: UInt32) -> Bool {
         switch scalar {
         case 0x3041...0x3096, 0x30A1...0x30FC, 0x4E00...0x9FEF, 0x3001...0x3003: true
         default: false

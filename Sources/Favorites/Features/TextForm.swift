@@ -13,7 +13,9 @@ package enum TextForm {
     ///   - cleaned: The cleaned text.
     static func features(of original: String, _ cleaned: TextCleaner) -> [String] {
         let measure = Measure(original)
-        var marks = [measure.lengthClass, measure.capitals, tags(cleaned.hashtags.count)]
+        var marks = [
+            measure.lengthClass, measure.capitals, hashtagMark(for: cleaned.hashtags.count),
+        ]
         if !cleaned.hosts.isEmpty {
             marks.append("link")
             var hosts = DistinctWords()
@@ -29,10 +31,12 @@ package enum TextForm {
         return marks.map { markerText + $0 }
     }
 
-    private static func tags(_ number: Int) -> String { number > 1 ? "tags:2+" : "tags:\(number)" }
+    private static func hashtagMark(for number: Int) -> String {
+        number > 1 ? "tags:2+" : "tags:\(number)"
+    }
 
     /// A mark in words for people, as `a link`.
-    static func shown(_ feature: String) -> String {
+    static func displayName(of feature: String) -> String {
         let mark = String(feature.drop { $0 == "\u{1D}" })
         if mark.hasPrefix(hostName) { return "a link to " + mark.dropFirst(hostName.count) }
         return names[mark] ?? mark
@@ -102,8 +106,8 @@ package enum TextForm {
         let end: String?
 
         init(_ text: [UInt8]) {
-            let last = text.lastIndex { $0 != UInt8(ascii: " ") }.map { text[...$0] } ?? []
-            end = ["?", "!", "..."].first { last.reversed().starts(with: $0.utf8.reversed()) }
+            let trimmed = text.lastIndex { $0 != UInt8(ascii: " ") }.map { text[...$0] } ?? []
+            end = ["?", "!", "..."].first { trimmed.reversed().starts(with: $0.utf8.reversed()) }
             text.withUnsafeBufferPointer { text in
                 var index = 0
                 while index < text.count {

@@ -18,17 +18,17 @@ import Posts
 /// In scripts without any sign between words, such as Thai, each pair of neighbouring characters is
 /// a word.
 struct UnlistedWords {
-    /// The words in the order of the text, repeats included, and the position in ``rest`` of the
-    /// space that replaced each.
+    /// The words in the order of the text, repeats included, and the position in
+    /// ``remainingText`` of the space that replaced each.
     private(set) var words: [(text: String, place: Int)] = []
     /// The text with a space in the place of each of them, and of each run of letters in scripts
     /// without signs between words.
-    private(set) var rest: [UInt8] = []
+    private(set) var remainingText: [UInt8] = []
 
     /// - Parameters:
     ///   - text: Valid UTF-8 in lower case.
     init(in text: UnsafeBufferPointer<UInt8>, besides dictionary: DictionaryProfile) {
-        rest.reserveCapacity(text.count)
+        remainingText.reserveCapacity(text.count)
         let scanner = Scanner(grammar: TextGrammar(text), dictionary: dictionary)
         var position = 0
         while let (scalar, next) = scanner.grammar.decoded(at: position) {
@@ -40,16 +40,17 @@ struct UnlistedWords {
             case .syllable:
                 end = scanner.endOfSyllables(at: position)
                 let run = Self.pairs(String(decoding: text[position..<end], as: UTF8.self))
-                words += run.map { ($0, rest.count) }
+                words += run.map { ($0, remainingText.count) }
             case .extender, .joiner, .other: break
             }
             if isUnlisted {
-                words.append((String(decoding: text[position..<end], as: UTF8.self), rest.count))
+                words.append(
+                    (String(decoding: text[position..<end], as: UTF8.self), remainingText.count))
             }
             if isUnlisted || Role(of: scalar) == .syllable {
-                rest.append(UInt8(ascii: " "))
+                remainingText.append(UInt8(ascii: " "))
             } else {
-                rest += text[position..<end]
+                remainingText += text[position..<end]
             }
             position = end
         }

@@ -27,7 +27,7 @@ package struct WordCounter: Sendable {
                 return forEachListedWord(of: text, count)
             }
             let unlisted = UnlistedWords(in: text, besides: tokenizer.profile)
-            unlisted.rest.withUnsafeBufferPointer { forEachListedWord(of: $0, count) }
+            unlisted.remainingText.withUnsafeBufferPointer { forEachListedWord(of: $0, count) }
             unlisted.words.forEach { count($0.text) }
         }
         cleaned.hashtags.forEach(count)

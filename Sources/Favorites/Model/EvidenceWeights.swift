@@ -113,7 +113,7 @@ package struct EvidenceWeights: Equatable, Sendable {
     }
 
     /// The plain weights for the same kinds of features.
-    var plainAlike: EvidenceWeights {
+    var plainCounterpart: EvidenceWeights {
         EvidenceWeights(
             wordsFor: 1, wordsAgainst: 1, pairs: pairs.map { _ in Self.plainPairs },
             spelling: spelling.map { _ in Self.plainRuns }, form: form.map { _ in Self.plainRuns },
@@ -124,13 +124,13 @@ package struct EvidenceWeights: Equatable, Sendable {
     var isOfWordsAlone: Bool { pairs == nil && spelling == nil && form == nil }
 
     /// Whether these weights are for exactly the kinds of features of a choice.
-    func isOf(_ words: FeatureWords) -> Bool {
+    func hasKinds(of words: FeatureWords) -> Bool {
         (pairs != nil) == words.hasPairs && (spelling != nil) == words.hasSpelling
             && (form != nil) == words.hasForm
     }
 
     /// Whether these weights are the plain ones.
-    package var isPlain: Bool { self == plainAlike }
+    package var isPlain: Bool { self == plainCounterpart }
 
     /// The weight of a word with this evidence.
     func factor(ofWord evidence: Double) -> Double { evidence > 0 ? wordsFor : wordsAgainst }
@@ -169,15 +169,16 @@ package struct EvidenceWeights: Equatable, Sendable {
     /// The weights in words for people, such as `words for count 3.0 times, words against 1.4, the
     /// author 1.5`, with pairs, spelling and form before the author.
     package var inWords: String {
-        func times(_ weight: Double) -> String { String(format: "%.1f", weight) }
+        func formatted(_ weight: Double) -> String { String(format: "%.1f", weight) }
         let optionalParts = [("pairs", pairs), ("spelling", spelling), ("form", form)].map {
             name, sides in
             sides.map {
-                "\(name) for \(times($0.speakingFor)), against \(times($0.speakingAgainst)), "
+                "\(name) for \(formatted($0.speakingFor)), against \(formatted($0.speakingAgainst)), "
             } ?? ""
         }
-        return "words for count \(times(wordsFor)) times, words against \(times(wordsAgainst)), "
-            + optionalParts.joined() + "the author \(times(author))"
+        return
+            "words for count \(formatted(wordsFor)) times, words against \(formatted(wordsAgainst)), "
+            + optionalParts.joined() + "the author \(formatted(author))"
     }
 
     /// The weights as a vector in the order of the fit: words for, words against, the same of
@@ -241,10 +242,10 @@ package struct WeightFit: Sendable {
         }
     }
 
-    /// The number of examples, the newest ones.
+    /// The number of examples that are used: the newest ones.
     package static let examples = 4_000
-    /// The penalty for each weight's distance from the plain one; that of the base's distance from
-    /// 0 is 1.
+    /// The penalty for each weight's distance from the plain one; the penalty for the base's
+    /// distance from 0 is 1.
     package static let ridge = 10.0
     /// The range of each weight.
     package static let limits = 0.25...4.0
@@ -270,8 +271,8 @@ package struct WeightFit: Sendable {
     /// - Parameters:
     ///   - samples: The posts; an empty list gives the plain weights.
     ///   - ridge: The penalty for each weight's distance from the plain one.
-    ///   - limits: The range of each weight, nil for the usual; a weight outside is set to the
-    ///     bound, and the rest is fitted again.
+    ///   - limits: The range of each weight; nil for the default range. A weight outside is set to
+    ///     the bound, and the other weights are fitted again.
     package init(
         _ samples: [Sample], of words: FeatureWords, ridge: Double = Self.ridge,
         limits: ClosedRange<Double>? = nil
@@ -404,12 +405,12 @@ private struct PenalizedLoss {
         for index in rows.indices {
             let row = rows[index]
             let probability = 1 / (1 + exp(-logOdds(row, vector)))
-            let surplus = probability - (signs[index] > 0 ? 1 : 0)
-            let bend = probability * (1 - probability)
+            let residual = probability - (signs[index] > 0 ? 1 : 0)
+            let curvatureFactor = probability * (1 - probability)
             for (line, first) in free.enumerated() {
-                gradient[line] += surplus * row[first]
+                gradient[line] += residual * row[first]
                 for (column, second) in free.enumerated().prefix(line + 1) {
-                    curvature[line, column] += bend * row[first] * row[second]
+                    curvature[line, column] += curvatureFactor * row[first] * row[second]
                 }
             }
         }

@@ -28,17 +28,18 @@ package struct FavoriteModel: Sendable {
 
     package init(_ counts: CategoryCounts, weights: EvidenceWeights = .plain) {
         self.weights = weights
-        let assumed = Self.weight * Self.assumedProbability
-        let learned = Self.weight + Double(counts.favorites) + Double(counts.normals)
+        let assumedFavorites = Self.weight * Self.assumedProbability
+        let total = Self.weight + Double(counts.favorites) + Double(counts.normals)
         // Both shares are computed from counts, not as 1 - p, which would lose digits near 1.
-        let favoriteShare = (assumed + Double(counts.favorites)) / learned
-        let normalShare = (Self.weight - assumed + Double(counts.normals)) / learned
+        let favoriteShare = (assumedFavorites + Double(counts.favorites)) / total
+        let normalShare = (Self.weight - assumedFavorites + Double(counts.normals)) / total
         favoriteMass = Self.weight * favoriteShare
         normalMass = Self.weight * normalShare
         learnedLogOdds = log(favoriteShare / normalShare)
         let unfavorited = Double(counts.seen) - Double(counts.seenFavorites)
         baseLogOdds = log(
-            (assumed + Double(counts.seenFavorites)) / (Self.weight - assumed + unfavorited))
+            (assumedFavorites + Double(counts.seenFavorites))
+                / (Self.weight - assumedFavorites + unfavorited))
     }
 
     /// The amount by which a feature changes the log odds of a favorite; 0 for a feature that was
@@ -53,7 +54,7 @@ package struct FavoriteModel: Sendable {
     /// pair if pairs are not used.
     ///
     /// In a post with several words each counts less, see ``Assessment/contributions``.
-    package func believedEvidence(ofWord feature: String, _ count: FeatureCount) -> Double {
+    package func weightedEvidence(ofWord feature: String, _ count: FeatureCount) -> Double {
         let evidence = evidence(count)
         return evidence
             * (WordPair.isPair(feature)
@@ -109,12 +110,12 @@ package struct FavoriteModel: Sendable {
             spellingAgainst: spelling.speakingAgainst, formFor: form.speakingFor,
             formAgainst: form.speakingAgainst,
             author: author)
-        // The words are added in another order, so the plain sum can differ from the weighted one
-        // in the last digit.
+        // The plain sum adds the words in another order than the weighted sum, so the two can
+        // differ in the last digit.
         let plain =
             weights.isOfWordsAlone
             ? baseLogOdds + scale * wordEvidence + author
-            : baseLogOdds + weights.plainAlike.logOdds(of: evidence)
+            : baseLogOdds + weights.plainCounterpart.logOdds(of: evidence)
         return Assessment(
             logRate: weights.isPlain ? plain : baseLogOdds + weights.logOdds(of: evidence),
             plainLogRate: plain,
@@ -134,7 +135,7 @@ package struct FavoriteModel: Sendable {
     func sample(_ features: FeatureSet, _ isFavorite: Bool, count: (String) -> FeatureCount)
         -> WeightFit.Sample
     {
-        let withoutPost = assess(features) { count($0).without(one: isFavorite) }
+        let withoutPost = assess(features) { count($0).withoutPost(isFavorite: isFavorite) }
         return WeightFit.Sample(withoutPost.evidence, isFavorite: isFavorite)
     }
 
@@ -143,9 +144,11 @@ package struct FavoriteModel: Sendable {
         -> WeightFit.Sample
     {
         let withoutPost = places.all.map {
-            weigh(snapshot.asked[$0], snapshot.counts[$0].without(one: isFavorite))
+            weigh(
+                snapshot.requestedFeatures[$0],
+                snapshot.counts[$0].withoutPost(isFavorite: isFavorite))
         }
-        let assessment = assess(places.inOrder, of: withoutPost)
+        let assessment = assess(places.placesInAll, of: withoutPost)
         return WeightFit.Sample(assessment.evidence, isFavorite: isFavorite)
     }
 }
@@ -251,10 +254,10 @@ package struct Assessment: Equatable, Sendable {
         let groupedContributions = contributions.map {
             (group: FeatureGroup(of: $0.feature), contribution: $0)
         }
-        func of(_ groups: FeatureGroup...) -> [Contribution] {
+        func members(of groups: FeatureGroup...) -> [Contribution] {
             groupedContributions.filter { groups.contains($0.group) }.map(\.contribution)
         }
-        let listable = of(.words, .author)
+        let listable = members(of: .words, .author)
         let strongest = Array(
             listable.filter { !SmallFeatures.contains($0.feature) }.prefix(number))
         let listedFeatures = Set(strongest.map(\.feature))
@@ -263,7 +266,7 @@ package struct Assessment: Equatable, Sendable {
             strongest: strongest, rest: .init(unlisted),
             restOfWords: .init(unlisted.filter { !WordPair.isPair($0.feature) }),
             restOfPairs: .init(unlisted.filter { WordPair.isPair($0.feature) }),
-            spelling: .init(of(.spelling)), form: of(.form))
+            spelling: .init(members(of: .spelling)), form: members(of: .form))
     }
 
     /// Two assessments are equal if they have the same values for the same features, whatever the

@@ -20,7 +20,7 @@ package struct MemoryClassifier {
     private var learned: [PostID] = []
     /// The features of the posts on which the weights were fitted, most of which the next fit needs
     /// again.
-    private var fitted: [PostID: (example: Example, features: FeatureSet)] = [:]
+    private var fittedFeatures: [PostID: (example: Example, features: FeatureSet)] = [:]
 
     package init(_ words: FeatureWords) {
         self.words = words
@@ -52,7 +52,9 @@ package struct MemoryClassifier {
         var samples: [WeightFit.Sample] = []
         for id in learned.reversed() where samples.count < WeightFit.examples && newest[id] == nil {
             guard let row = rows[id] else { continue }
-            let reusable = fitted[id].flatMap { $0.example == row.example ? $0.features : nil }
+            let reusable = fittedFeatures[id].flatMap {
+                $0.example == row.example ? $0.features : nil
+            }
             let set = reusable ?? extract(row.example)
             newest[id] = (row.example, set)
             samples.append(
@@ -60,7 +62,7 @@ package struct MemoryClassifier {
                     features[$0] ?? FeatureCount()
                 })
         }
-        fitted = newest
+        fittedFeatures = newest
         weights = WeightFit(samples.reversed(), of: words).weights
     }
 

@@ -72,7 +72,7 @@ package struct LabelTable: Sendable {
     package func note(
         _ label: PersonLabel, of id: PostID, now: Date, on connection: any StorageConnection
     ) throws {
-        let weaker: SQL =
+        let condition: SQL =
             label.isJudgement
             ? "" : " WHERE text_labels.label NOT IN \(list: PersonLabel.judgements)"
         try connection.execute(
@@ -80,7 +80,7 @@ package struct LabelTable: Sendable {
             INSERT INTO text_labels (mirror, network, post_id, label, noted_ms)
             VALUES (\(mirror), \(id.network.rawValue), \(id.value), \(label.rawValue), \(now))
             ON CONFLICT (mirror, network, post_id) DO UPDATE
-            SET label = excluded.label, features = NULL, noted_ms = excluded.noted_ms\(weaker)
+            SET label = excluded.label, features = NULL, noted_ms = excluded.noted_ms\(condition)
             """)
     }
 
@@ -120,12 +120,12 @@ package struct LabelTable: Sendable {
     package func noteDeletion(
         of id: PostID, _ digests: FeatureDigests, now: Date, on connection: any StorageConnection
     ) throws {
-        let lately = try connection.query(
+        let recentDeletions = try connection.query(
             """
             SELECT COUNT(*) AS number FROM text_labels
             WHERE mirror = \(mirror) AND label = \(PersonLabel.deleted.rawValue) AND noted_ms > \(now - 3_600)
             """)
-        guard try lately.first?.int("number") ?? 0 < Self.deletionsPerHour else { return }
+        guard try recentDeletions.first?.int("number") ?? 0 < Self.deletionsPerHour else { return }
         try connection.execute(
             """
             INSERT INTO text_labels (mirror, network, post_id, label, features, noted_ms)

@@ -28,7 +28,7 @@ package struct TextTaste: Sendable {
     private let counts: any CountStore
     private let extractor: FeatureExtractor
     private let configuration: FavoriteConfiguration
-    private let fits = KnownFits()
+    private let latestFit = LatestFit()
 
     /// - Parameters:
     ///   - counts: A store of `CountNamespace.texts`.
@@ -55,15 +55,16 @@ package struct TextTaste: Sendable {
         let against = rows.count { $0.label.isAgainst }
         guard against > 0, against < rows.count else { return nil }
         let stamp = source.stamp(of: rows)
-        let weights = fits.weights(of: stamp) { fitted(rows) }
+        let weights = latestFit.weights(of: stamp) { fitted(rows) }
         return TextSession(rows, source, stamp: stamp, counts: counts, weights: weights)
     }
 
     /// The weights that separate the labelled texts best; plain ones if there are too few.
     private func fitted(_ rows: [LabelTable.Row]) -> EvidenceWeights {
         let learned = LabelledTexts.Learned(rows, extractor)
-        let enough = WaitReason(learned.categories, needed: configuration.minimumPerCategory) == nil
-        guard configuration.weighting == .learned, enough else {
+        let hasEnough =
+            WaitReason(learned.categories, needed: configuration.minimumPerCategory) == nil
+        guard configuration.weighting == .learned, hasEnough else {
             return .plain(of: extractor.wordSelection)
         }
         return WeightFit(learned.samples, of: extractor.wordSelection).weights
@@ -88,7 +89,7 @@ extension FeatureExtractor {
 }
 
 /// The weights of the last labels, so that a plan of many slots fits them once.
-private final class KnownFits: @unchecked Sendable {
+private final class LatestFit: @unchecked Sendable {
     // Sendable because every access to `latest` holds the lock.
     private let lock = NSLock()
     private var latest: (stamp: CountStamp, weights: EvidenceWeights)?
@@ -117,10 +118,10 @@ package struct TextOpinion: Equatable, Sendable {
     package var sentence: String {
         let groupsOfFeatures = assessment.grouped(atMost: 3)
         let words = groupsOfFeatures.strongest.filter { $0.logOdds > 0 }.map {
-            FeatureGroup.shown($0.feature)
+            FeatureGroup.displayName(of: $0.feature)
         }
         let form = groupsOfFeatures.form.filter { $0.logOdds > 0 }.prefix(2).map {
-            FeatureGroup.shown($0.feature)
+            FeatureGroup.displayName(of: $0.feature)
         }
         var groups: [String] = []
         if !words.isEmpty {
@@ -132,11 +133,11 @@ package struct TextOpinion: Equatable, Sendable {
         if groupsOfFeatures.form.reduce(0, { $0 + $1.logOdds }) > 0, !form.isEmpty {
             groups.append("its form (\(form.joined(separator: ", ")))")
         }
-        let by =
+        let reasons =
             groups.isEmpty
             ? "" : ", by " + groups.formatted(.list(type: .and).locale(Locale(identifier: "en_US")))
         return
-            "it comes after others, for it reads like the \(against) texts that were left out\(by)"
+            "it comes after others, for it reads like the \(against) texts that were left out\(reasons)"
     }
 }
 

@@ -32,7 +32,8 @@ extension Explanation.Feature {
         let shown = assessment.grouped(atMost: number ?? .max)
         func one(_ contribution: Contribution) -> Self {
             Self(
-                name: FeatureGroup.shown(contribution.feature), logOdds: contribution.logOdds,
+                name: FeatureGroup.displayName(of: contribution.feature),
+                logOdds: contribution.logOdds,
                 favorites: contribution.favoriteCount, normals: contribution.normalCount,
                 group: Group(FeatureGroup(of: contribution.feature)))
         }
