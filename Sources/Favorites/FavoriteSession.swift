@@ -9,9 +9,9 @@ import Posts
 /// read the counts alone. Guarantees:
 ///
 /// - Counts contain every batch that was committed before the session's first call, by any process.
-/// - Counts with the remembered stamp are those of the examples at that moment. Counts with any
-///   other stamp, inconsistent ones and missing ones are not used before the database was read
-///   again, and are rebuilt if they are behind. So posts that are learned meanwhile, here or by
+/// - Counts with the remembered stamp match the examples at that moment. Counts with any other
+///   stamp, inconsistent counts and missing counts are not used before the database was read
+///   again, and are rebuilt if they lack a batch. So posts that are learned meanwhile, here or by
 ///   another process, are included as soon as the counts contain them, and a flush or a loss is
 ///   noticed by the next call.
 /// - All posts of a session are judged with the same weights: those that the first call finds.
@@ -28,7 +28,7 @@ package final class FavoriteSession: @unchecked Sendable {
     private let extractor: FeatureExtractor
     private let configuration: FavoriteConfiguration
     private let lock = NSLock()
-    /// The stamp of counts that were found to be those of the examples; nil before the first call.
+    /// The stamp of counts that were found to match the examples; nil before the first call.
     private var confirmedStamp: CountStamp?
     /// The weights that were read together with ``confirmedStamp``.
     private var weights: LearnedWeights?
@@ -126,7 +126,7 @@ package final class FavoriteSession: @unchecked Sendable {
     }
 }
 
-/// Reads counts and ensures that they are those of the examples.
+/// Reads counts, and ensures that they match the examples.
 struct CountReader: Sendable {
     let examples: ExampleTable
     let counts: any CountStore

@@ -65,10 +65,10 @@ package struct Favorites: Sendable {
             let batch = Array(events[start..<end])
             // While the database processes one batch, the features of the next are extracted, which
             // is wasted if its posts are known.
-            let next =
+            let nextEvents =
                 isMostlyNew == false ? [] : events[end..<min(end + Self.batchSize, events.count)]
             async let nextFeatures = features(
-                of: next.compactMap(\.example?.stored), known: [:], session)
+                of: nextEvents.compactMap(\.example?.stored), known: [:], session)
             let learned = try await turnstile.pass { [extracted, isMostlyNew] in
                 try await learnBatch(
                     batch, at: now, extracted, session, isExpectedNew: isMostlyNew == true)
@@ -212,7 +212,7 @@ package struct Favorites: Sendable {
         }
     }
 
-    /// The texts of those of the posts that were learned; needs no dictionary.
+    /// The texts of the posts, as far as the posts were learned; needs no dictionary.
     ///
     /// - Parameters:
     ///   - ids: The posts, in any order and any number of times.

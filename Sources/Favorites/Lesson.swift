@@ -117,7 +117,7 @@ package struct LearnSummary: Equatable, Sendable {
 package struct TrainingStatus: Equatable, Sendable {
     /// The state of the counts compared with the examples.
     package enum Counts: Equatable, Sendable {
-        /// The counts are those of the examples.
+        /// The counts match the examples.
         case current
         /// The counts differ from the examples, and the next call that needs them will rebuild
         /// them.

@@ -173,9 +173,9 @@ package actor Courier {
                 for action in parts { await log(action) }
             case .open: guard try await bot.isOpen() else { return }
             case .lookUp:
-                let found = try await delivery.reconcile(
+                let settledActions = try await delivery.reconcile(
                     now: { [clock] in clock.now }, allows: mayBeSentAgain)
-                for action in found {
+                for action in settledActions {
                     round.settled()
                     try await recordOutcome(of: action)
                 }

@@ -336,8 +336,8 @@ private struct SentText {
     /// Whether the texts are equal except for links, custom emoji, and host names that a server
     /// turns into links.
     func isSame(as other: String) -> Bool {
-        let other = SentText(other)
-        return other.key == key || other.keyWithoutHosts == keyWithoutHosts
+        let otherText = SentText(other)
+        return otherText.key == key || otherText.keyWithoutHosts == keyWithoutHosts
     }
 }
 

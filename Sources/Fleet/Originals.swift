@@ -319,8 +319,8 @@ actor Originals {
         try await readDoubts()
         var requestsLeft = Self.requestsAtOnce
         for id in doubts.keys where requestsLeft > 0 {
-            guard let asked = doubts[id],
-                clock.now.timeIntervalSince(asked) >= Self.confirmationDelay
+            guard let lastCheck = doubts[id],
+                clock.now.timeIntervalSince(lastCheck) >= Self.confirmationDelay
             else { continue }
             requestsLeft -= 1
             if let post = try await archive.post(id) {
@@ -440,14 +440,15 @@ actor Originals {
         pass.requestsLeft -= 1
         let answer = try await human.ownPosts(at: ids.map { archived[$0]?.address ?? $0.value })
         listSize = listSize > Int.max / 2 ? .max : listSize * 2
-        let asked = answer.asked.compactMap { idsByAddress[$0] }
+        let requestedIDs = answer.asked.compactMap { idsByAddress[$0] }
         // The budget does not suffice for the other originals now.
-        if asked.count < ids.count { pass.isOver = true }
+        if requestedIDs.count < ids.count { pass.isOver = true }
         let confirmed = try await confirm(answer.shown, human)
-        pass.checkedCount += asked.filter(confirmed.contains).count
-        let isUnknown = asked.isEmpty && answer.shown.isEmpty
+        pass.checkedCount += requestedIDs.filter(confirmed.contains).count
+        let isUnknown = requestedIDs.isEmpty && answer.shown.isEmpty
         try await askSingly(
-            isUnknown ? Array(ids.prefix(1)) : asked.filter { !confirmed.contains($0) }, &pass)
+            isUnknown ? Array(ids.prefix(1)) : requestedIDs.filter { !confirmed.contains($0) },
+            &pass)
     }
 
     /// Finds and records the shown posts that are unchanged, whose copies need no change.

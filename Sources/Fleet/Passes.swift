@@ -239,13 +239,13 @@ final class Passes: Sendable {
     private func sweepIfDue(_ feed: FeedReader) async throws {
         guard parts.bot.price(ofReading: 1, from: .mentions) == nil else { return }
         let now = parts.clock.now
-        guard let last = try await feed.lastSweep() else { return try await feed.noteSweep() }
+        guard let lastSweep = try await feed.lastSweep() else { return try await feed.noteSweep() }
         let isSweeping = try await feed.isSweeping()
-        guard isSweeping || !(0..<Self.sweepInterval).contains(now.timeIntervalSince(last)),
+        guard isSweeping || !(0..<Self.sweepInterval).contains(now.timeIntervalSince(lastSweep)),
             parts.bot.pause(of: .mentions, at: now) == nil
         else { return }
         // Items that appeared since the last sweep may be up to a day older.
-        _ = try await feed.sweep(downTo: last - Self.sweepInterval, decideOnMentions)
+        _ = try await feed.sweep(downTo: lastSweep - Self.sweepInterval, decideOnMentions)
     }
 
     /// After a sweep, reads the replies to the bot's posts, for which notifications may be missing.

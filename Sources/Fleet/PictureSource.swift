@@ -82,9 +82,9 @@ extension NetworkDeliverer {
         }
         do {
             if let uploaded = try await uploadState(of: place, action) { return uploaded }
-            let found = try await pictures.find(
+            let finding = try await pictures.find(
                 place, of: wording, maximumBytes: network.capabilities.largestPicture)
-            switch found {
+            switch finding {
             case .found(let bytes, let format):
                 let (name, isReady) = try await network.upload(
                     PictureUpload(bytes: bytes, format: format, alt: wording.pictures[place].alt))

@@ -15,7 +15,7 @@ import ServiceLifecycle
 /// - A pass that has run for `countedTime` does not count against the limit any more: it waits for
 ///   a server, and other due passes need not wait for that server too.
 ///
-/// Times are those of the wall clock. A pass also begins after the corresponding time has elapsed,
+/// Due times are times of the wall clock. A pass also begins after the corresponding time has elapsed,
 /// so that a clock that is set back delays nothing; a clock that is set ahead brings every pass
 /// closer.
 package final class Rounds: @unchecked Sendable {

@@ -37,10 +37,10 @@ final class ServerRuleLook: Sendable {
         {
             return
         }
-        if let last = try await rules.lastLook(of: account), last <= now,
-            now < last + ServerRuleTable.interval
+        if let lastReading = try await rules.lastLook(of: account), lastReading <= now,
+            now < lastReading + ServerRuleTable.interval
         {
-            return nextReading.withLock { $0 = last + ServerRuleTable.interval }
+            return nextReading.withLock { $0 = lastReading + ServerRuleTable.interval }
         }
         do {
             let texts = try await ServerRuleReader.read(bot)

@@ -78,9 +78,9 @@ final class StandingLook: Sendable {
     private func look(at now: Date) async throws -> HumanStanding? {
         let record = try await table.record()
         guard record.human?.canonical == account.canonical else { return nil }
-        let found = try await human.standing(of: account)
+        let reported = try await human.standing(of: account)
         let standing = try await table.noteStanding(
-            found, seen: HumanStanding.seen(record.standing), now: now)
+            reported, seen: HumanStanding.seen(record.standing), now: now)
         if standing != record.standing {
             let description = standing?.words ?? "the human's account is active again"
             logger.warning(

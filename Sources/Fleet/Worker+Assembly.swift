@@ -394,12 +394,12 @@ package final class Gates: @unchecked Sendable {
 
 /// Unlearns people who must not be learned from, each once an hour at most.
 private final class Unlearning: Sendable {
-    // Sendable because `searched` is only touched under `lock`.
+    // Sendable because `searchTimes` is only touched under `lock`.
     private let mirror: HumanMirror
     private let clock: any WallClock
     private let logger: Logger
     private let lock = NSLock()
-    private nonisolated(unsafe) var searched: [AccountID: Date] = [:]
+    private nonisolated(unsafe) var searchTimes: [AccountID: Date] = [:]
     /// Seconds before a person's learned posts are searched again, because a denied person may be
     /// allowed meanwhile.
     private static let searchInterval: TimeInterval = 3_600
@@ -420,12 +420,16 @@ private final class Unlearning: Sendable {
     /// Unlearns the posts of a person; without a dictionary that is done later.
     @Sendable func forget(_ person: AccountID, _ handle: String) async throws {
         let now = clock.now
-        let last = lock.withLock { searched[person] }
-        if let last, (0..<Self.searchInterval).contains(now.timeIntervalSince(last)) { return }
+        let lastSearch = lock.withLock { searchTimes[person] }
+        if let lastSearch,
+            (0..<Self.searchInterval).contains(now.timeIntervalSince(lastSearch))
+        {
+            return
+        }
         do {
             let number = try await mirror.forgetLearning(of: person, handle: handle, now: now)
             if number > 0 { logger.info("Posts unlearned", metadata: [LogKeys.count: "\(number)"]) }
-            lock.withLock { searched[person] = now }
+            lock.withLock { searchTimes[person] = now }
         } catch let error as MeCabError {
             logger.warning("Posts not unlearned yet", metadata: [LogKeys.error: "\(error)"])
         }

@@ -611,7 +611,7 @@ extension HumanMirror {
         as role: AccountRole, apiBaseURL: String?, hasToken: Bool, other: AccountCredentials?
     ) -> NetworkLogin.Request {
         NetworkLogin.Request(
-            role: role, apiBaseURL: apiBaseURL, hasToken: hasToken, other: other,
+            role: role, apiBaseURL: apiBaseURL, hasToken: hasToken, otherCredentials: other,
             client: installation.client, origin: origin, now: { [clock] in clock.now })
     }
 }

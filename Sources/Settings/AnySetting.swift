@@ -22,7 +22,7 @@ package struct AnySetting: Sendable {
         case dollars
     }
 
-    /// The scope of a setting, which determines the value that it becomes part of.
+    /// The scope of a setting, which determines the type that contains its value.
     package enum Scope: String, Codable, Sendable {
         /// A process: ``ProcessSettings``.
         case process
@@ -118,7 +118,7 @@ package struct AnySetting: Sendable {
     /// say it; sentences in Markdown.
     package let effectText: String?
     package let uptake: Uptake
-    /// The prompt when a mirror is set up; `nil` if it need not be considered then.
+    /// The prompt when a mirror is set up; `nil` if the setting can be ignored then.
     package let prompt: Prompt?
     /// A value to begin with in `.env.example`.
     package let example: String?

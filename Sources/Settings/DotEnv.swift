@@ -217,9 +217,9 @@ extension DotEnv {
         guard !words.contains(where: isAssignment) else {
             throw Refusal("holds more than one setting; write each on a line of its own")
         }
-        guard let last = value.last, ";\\".contains(last) else { return value }
+        guard let lastCharacter = value.last, ";\\".contains(lastCharacter) else { return value }
         throw Refusal(
-            "ends with \(last); leave it out, or put the value between single quotes if it belongs to it"
+            "ends with \(lastCharacter); leave it out, or put the value between single quotes if it belongs to it"
         )
     }
 

@@ -25,7 +25,7 @@ package struct MirrorSettings: Sendable {
     private var accounts: [AccountRole: AccountConfiguration] = [:]
     /// The addresses for requests instead of the networks' own.
     private var apiBaseURLs: [AccountRole: String] = [:]
-    /// The human's network, and that of imported archives.
+    /// The network of the human's account and of imported archives.
     package private(set) var humanNetwork: NetworkName
     package private(set) var botNetwork: NetworkName
     /// The operator's permissions and limits for X.

@@ -265,9 +265,9 @@ extension MirrorSettings {
 extension NetworkName {
     /// The descriptor that is registered for the network.
     package var descriptor: NetworkDescriptor {
-        guard let known = NetworkDescriptor.known.first(where: { $0.name == self }) else {
+        guard let descriptor = NetworkDescriptor.known.first(where: { $0.name == self }) else {
             preconditionFailure("\(self) was registered without a descriptor")
         }
-        return known
+        return descriptor
     }
 }

@@ -66,19 +66,20 @@ package struct NetworkLogin: Sendable {
         let hasToken: Bool
         /// The credentials of the mirror's other account, where ``NetworkLogin/sharesApp`` is true;
         /// nil if they are unknown.
-        let other: AccountCredentials?
+        let otherCredentials: AccountCredentials?
         let client: HTTPClient
         let origin: RequestOrigin
         let now: @Sendable () -> Date
 
         package init(
-            role: AccountRole, apiBaseURL: String?, hasToken: Bool, other: AccountCredentials?,
+            role: AccountRole, apiBaseURL: String?, hasToken: Bool,
+            otherCredentials: AccountCredentials?,
             client: HTTPClient, origin: RequestOrigin, now: @escaping @Sendable () -> Date
         ) {
             self.role = role
             self.apiBaseURL = apiBaseURL
             self.hasToken = hasToken
-            self.other = other
+            self.otherCredentials = otherCredentials
             self.client = client
             self.origin = origin
             self.now = now

@@ -33,7 +33,7 @@ package struct Setting<Value: Sendable>: Sendable {
     ///   - title: The name for people who read no variables.
     ///   - group: The group in which it is listed.
     ///   - meaning: The meaning, in Markdown.
-    ///   - scope: The scope, which determines the value that it becomes part of.
+    ///   - scope: The scope, which determines the type that contains the value.
     ///   - form: The parser and the printer.
     ///   - fallback: The value if none is set, and none is derived from other settings.
     ///   - derived: Returns a default that depends on other settings; nil to use `fallback`.

@@ -118,7 +118,7 @@ package struct SettingValues: Sendable {
     /// - Parameters:
     ///   - flags: Values given on the command line, by variable name.
     ///   - environment: The variables of the process.
-    ///   - folder: The working folder; nil for that of this process.
+    ///   - folder: The working folder; nil for the process's own.
     /// - Returns: The values, and the problems of them and of the `.env` files.
     package static func loadAll(
         flags: [String: String], environment: [String: String], folder: String?
@@ -197,8 +197,8 @@ package struct SettingValues: Sendable {
         return common.count == 1 ? common.first : nil
     }
 
-    /// The default network of a role's account: `NETWORK` if that is set, else the one to which the
-    /// account's variables belong, else that of the other account.
+    /// The default network of a role's account: `NETWORK` if that is set, else the network to which
+    /// the account's variables belong, else the network of the other account.
     func derivedNetwork(of role: AccountRole) -> (value: NetworkName, origin: SettingOrigin) {
         let isNamed = ![.fallback, .implied, .unset].contains(origin(.network))
         let candidates = possibleNetworks(of: role)

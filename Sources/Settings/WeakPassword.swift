@@ -1,8 +1,8 @@
 /// Passwords that attackers try first.
 ///
-/// The words below are those of the thousand most frequent passwords of published leaks that
-/// consist of a word, written from general knowledge and not copied from a list; sequences,
-/// repetitions and numbers are found by rules. A word is also recognized with digits and signs
+/// The words below are frequent passwords of published leaks: those among the first thousand that
+/// consist of a word. They were written down from general knowledge, not copied from a list.
+/// Sequences, repetitions and numbers are found by rules. A word is also recognized with digits and signs
 /// around it and with signs in place of letters: `Dragon123!`, `p@ssw0rd`.
 enum WeakPassword {
     /// The number of digits below which a number is guessed, such as a date, a telephone number or
@@ -68,7 +68,7 @@ enum WeakPassword {
         "@": "a", "4": "a", "3": "e", "1": "i", "!": "i", "0": "o", "5": "s", "$": "s", "7": "t",
     ]
 
-    /// Whether the text is one of the words, or one of them twice.
+    /// Whether the text is one of the words, or one of the words written twice.
     private static func isWord(_ text: String) -> Bool {
         if words.contains(text) { return true }
         let half = text.prefix(text.count / 2)

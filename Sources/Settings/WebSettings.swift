@@ -63,7 +63,7 @@ package struct WebSettings: Sendable {
     package let password: Secret?
     /// The host names that requests may use, besides `localhost` and IP addresses; in lower case.
     ///
-    /// The host of ``address`` is one of them.
+    /// They include the host of ``address``.
     package let hosts: Set<String>
     /// The header in which a reverse proxy passes the logged-in user; nil for none.
     package let userHeader: String?

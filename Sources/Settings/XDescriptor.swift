@@ -131,8 +131,8 @@ extension NetworkLogin {
 extension NetworkLogin.Request {
     /// The developer app of the other account; nil without one.
     fileprivate var otherApp: (key: String, secret: Secret)? {
-        other.flatMap { other in
-            other[.consumerKey].map { ($0.reveal(), other.secret(.consumerSecret)) }
+        otherCredentials.flatMap { credentials in
+            credentials[.consumerKey].map { ($0.reveal(), credentials.secret(.consumerSecret)) }
         }
     }
 }

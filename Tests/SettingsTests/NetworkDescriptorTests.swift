@@ -21,7 +21,8 @@ import Transport
         let now = Date(timeIntervalSince1970: 1_795_208_400)
         return network.descriptor.login.questions(
             NetworkLogin.Request(
-                role: role, apiBaseURL: nil, hasToken: hasToken, other: other, client: client,
+                role: role, apiBaseURL: nil, hasToken: hasToken, otherCredentials: other,
+                client: client,
                 origin: RequestOrigin(), now: { now }))
     }
 
@@ -67,7 +68,7 @@ import Transport
         defer { client.shutdown() }
         let questions = login.questions(
             NetworkLogin.Request(
-                role: .bot, apiBaseURL: nil, hasToken: false, other: nil, client: client,
+                role: .bot, apiBaseURL: nil, hasToken: false, otherCredentials: nil, client: client,
                 origin: RequestOrigin(), now: { .distantPast }))
         #expect(questions.map(\.field) == [.server, .accessToken])
         let server = try #require(questions.first)

@@ -211,7 +211,7 @@ package struct RedisCountStore: CountStore {
 
     // MARK: - Rebuilding
 
-    /// Rebuilds the counts in one attempt; returns whether they are now those of the examples.
+    /// Rebuilds the counts in one attempt; returns whether they now match the examples.
     private func rebuildOnce(from examples: any CountSource) async throws -> Bool {
         let observed = try await mappingErrors(of: "read the counts") {
             try await client.script(

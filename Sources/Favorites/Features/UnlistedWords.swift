@@ -92,19 +92,19 @@ struct UnlistedWords {
         func word(at start: Int) -> (end: Int, isUnlisted: Bool) {
             var end = start
             var isUnlisted = false
-            var last: Unicode.Scalar?
+            var previous: Unicode.Scalar?
             while let (scalar, next) = grammar.decoded(at: end) {
                 switch Role(of: scalar) {
                 case .letter, .digit:
-                    if let last, Self.isHangul(last) != Self.isHangul(scalar) {
+                    if let previous, Self.isHangul(previous) != Self.isHangul(scalar) {
                         return (end, isUnlisted)
                     }
-                    last = scalar
+                    previous = scalar
                 case .extender: break
                 case .joiner:
-                    guard let last, let following = self.scalar(behindExtendersAt: next),
-                        Self.isHangul(last) == Self.isHangul(following),
-                        Self.joins(scalar, last, following)
+                    guard let previous, let following = self.scalar(behindExtendersAt: next),
+                        Self.isHangul(previous) == Self.isHangul(following),
+                        Self.joins(scalar, previous, following)
                     else { return (end, isUnlisted) }
                 case .syllable, .ideograph, .other: return (end, isUnlisted)
                 }

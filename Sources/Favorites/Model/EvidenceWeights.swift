@@ -47,8 +47,8 @@ package struct Evidence: Equatable, Sendable {
 /// The weight of each kind of evidence.
 ///
 /// Naive Bayes gives all evidence the weight 1. The best weights differ by human: one favorites by
-/// author, another by a few words. No weight is below zero, so that the sign of a word's evidence
-/// is that of its counts.
+/// author, another by a few words. No weight is below zero, so that a weight never changes the sign
+/// of a word's evidence.
 package struct EvidenceWeights: Equatable, Sendable {
     /// The two weights of one kind of feature.
     package struct Sides: Equatable, Sendable {
@@ -320,13 +320,13 @@ package struct WeightFit: Sendable {
             guard predictedDescent >= precision * Double(loss.count) else { break }
             // Without halving, steps may lead ever further away from the minimum.
             var length = 1.0
-            var next = vector
+            var candidate = vector
             repeat {
-                next = vector
+                candidate = vector
                 for (index, component) in zip(freeIndices, step) {
-                    next[index] -= length * component
+                    candidate[index] -= length * component
                 }
-                let newValue = loss.value(at: next)
+                let newValue = loss.value(at: candidate)
                 if newValue <= value - leastDescent * length * predictedDescent {
                     value = newValue
                     break
@@ -335,7 +335,7 @@ package struct WeightFit: Sendable {
             } while length > .ulpOfOne
             // If no step is short enough, the floating-point precision of the sum is exhausted.
             guard length > .ulpOfOne else { break }
-            vector = next
+            vector = candidate
         }
         return vector
     }

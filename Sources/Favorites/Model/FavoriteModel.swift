@@ -126,8 +126,8 @@ package struct FavoriteModel: Sendable {
 
     /// A learned post as a sample: its own part is subtracted from every count.
     ///
-    /// A word or an author that no other post has gives no evidence. The share of favorites stays
-    /// that of all posts.
+    /// A word or an author that no other post has gives no evidence. The share of favorites still
+    /// includes the post.
     ///
     /// - Parameters:
     ///   - isFavorite: The category in which it is counted.

@@ -66,7 +66,7 @@ package struct MemoryClassifier {
         weights = WeightFit(samples.reversed(), of: words).weights
     }
 
-    /// Sets another base rate than that of the learned posts.
+    /// Sets a base rate that is independent of the learned posts.
     package mutating func setBaseRate(posts: Int, favorites: Int) {
         categories = CategoryCounts(
             favorites: categories.favorites, normals: categories.normals, seen: Int64(posts),

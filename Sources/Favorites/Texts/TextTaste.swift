@@ -4,8 +4,8 @@ import Storage
 
 /// Learns from a person's decisions which of the human's texts the bot should rather not post.
 ///
-/// The model is that of favorites (``FavoriteModel``, ``WeightFit``), with counts of its own
-/// (`CountNamespace.texts`), in which a text with a label against it takes the place of a favorite.
+/// It uses the model of favorites (``FavoriteModel``, ``WeightFit``) with counts of its own
+/// (`CountNamespace.texts`): a text with a label against it takes the place of a favorite.
 /// The counts are derived from the labels in ``LabelTable``: they contain a digest of these labels,
 /// and are rebuilt when it differs, as after a label was removed. Weights depend on the labels
 /// alone, and are fitted again with them.
