@@ -294,7 +294,7 @@ package struct ExampleTable: CountSource {
 
     // MARK: - Writing
 
-    /// The number of examples from which the statistics of Postgres matter.
+    /// The number of examples from which on outdated statistics of Postgres slow down learning.
     static let fewestForAnalysis = 500
 
     /// Updates Postgres' statistics of the tables that learning fills, if this batch has multiplied

@@ -48,8 +48,8 @@ struct ExpectedActions: Sendable {
 
 /// The order of the steps of one delivery round, without a clock, a network or a store.
 ///
-/// ``next(at:)`` returns each step, nil after the last one. The courier performs it, and reports
-/// what later steps depend on, to ``expired(_:)`` and ``settled()``:
+/// ``next(at:)`` returns each step, nil after the last one. The courier performs the step. It
+/// reports the outcomes on which later steps depend to ``expired(_:)`` and ``settled()``:
 ///
 /// ```swift
 /// var round = CourierRound(nextWorkTimes)

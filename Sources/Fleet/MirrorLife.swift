@@ -48,7 +48,7 @@ package actor MirrorLife {
     ///     needs one; else it ends.
     ///   - version: The last known `MirrorVersion`; see ``note(version:)``.
     ///   - flags: The flags that commands in the log need to name this mirror.
-    ///   - clock: The clock of waits.
+    ///   - clock: The clock by which the work waits.
     ///   - logger: The logger of the mirror.
     ///   - openWorker: Opens the mirror, or reopens that of the last worker with its present
     ///     settings.

@@ -341,7 +341,8 @@ final class Passes: Sendable {
 
     /// Archives new posts of the human, and checks copies of edited ones.
     private func archivePosts(_ items: [ObservedPost], tries: Int) async throws -> [Postponed] {
-        // Before the archive stores them, because an edit is noticed by comparison with it.
+        // The items are checked before the archive stores them, because an edit is noticed by
+        // comparison with the archived text.
         try await noteShown(items)
         let posts = items.map(\.post)
         let archived = try await parts.archive.keep(

@@ -15,9 +15,9 @@ import ServiceLifecycle
 /// - A pass that has run for `countedTime` does not count against the limit any more: it waits for
 ///   a server, and other due passes need not wait for that server too.
 ///
-/// Due times are times of the wall clock. A pass also begins after the corresponding time has elapsed,
-/// so that a clock that is set back delays nothing; a clock that is set ahead brings every pass
-/// closer.
+/// Due times are times of the wall clock. A pass also begins after the corresponding time has
+/// elapsed, so that a clock that is set back delays nothing; a clock that is set ahead brings every
+/// pass closer.
 package final class Rounds: @unchecked Sendable {
     // Sendable because every mutable property, those of `PassGroup` included, is only touched under
     // `lock`.
@@ -70,10 +70,10 @@ package final class Rounds: @unchecked Sendable {
     /// The begun passes, in that order; ended ones are removed lazily.
     private var begunPasses: Deque<(ticket: Int, uptime: TimeInterval)> = []
     private var lateness = Lateness()
-    private var nap: Task<Void, Never>?
+    private var sleepTask: Task<Void, Never>?
     private var pendingWake: WakeReason?
-    /// Whether only the end of a pass ends the nap early.
-    private var onlyEndWakesNap = false
+    /// Whether only the end of a pass, or of the rounds, ends the sleep early.
+    private var onlyEndWakesSleep = false
     /// When the first known pass is due, and when the wait for it ends; nil while the end of any
     /// pass may matter.
     private var awaited: (due: Date, end: Date)?
@@ -363,7 +363,7 @@ package final class Rounds: @unchecked Sendable {
     ///   - deadline: Nil for never.
     ///   - onlyEndWakes: Whether only the end of a pass, or of the rounds, ends the wait early.
     private func wait(until deadline: Date?, turn: Int? = nil, onlyEndWakes: Bool = false) async {
-        let nap = Task<Void, Never> { [clock] in
+        let sleepTask = Task<Void, Never> { [clock] in
             guard let deadline else {
                 // Only cancellation ends the sleep.
                 try? await ContinuousClock().sleep(for: Self.farFuture)
@@ -377,24 +377,24 @@ package final class Rounds: @unchecked Sendable {
             }
         }
         let isAlreadyWoken = lock.withLock { () -> Bool in
-            self.nap = nap
-            onlyEndWakesNap = onlyEndWakes
+            self.sleepTask = sleepTask
+            onlyEndWakesSleep = onlyEndWakes
             return onlyEndWakes ? pendingWake == .end : pendingWake != nil
         }
-        if isAlreadyWoken { nap.cancel() }
-        await nap.value
+        if isAlreadyWoken { sleepTask.cancel() }
+        await sleepTask.value
         lock.withLock {
-            self.nap = nil
+            self.sleepTask = nil
             if !onlyEndWakes || pendingWake == .end { pendingWake = nil }
         }
     }
 
     private func wake(by reason: WakeReason = .change) {
-        let nap = lock.withLock { () -> Task<Void, Never>? in
+        let sleepTask = lock.withLock { () -> Task<Void, Never>? in
             if pendingWake != .end { pendingWake = reason }
-            return reason == .end || !onlyEndWakesNap ? self.nap : nil
+            return reason == .end || !onlyEndWakesSleep ? self.sleepTask : nil
         }
-        nap?.cancel()
+        sleepTask?.cancel()
     }
 
     struct Running {

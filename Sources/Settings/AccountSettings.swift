@@ -11,7 +11,8 @@ struct AccountSettings {
 
     /// The account; nil if none of its settings is set.
     ///
-    /// - Throws: ``ConfigurationError`` if only some are set, or some of another network.
+    /// - Throws: ``ConfigurationError`` if required settings are missing, or if settings of another
+    ///   network are set.
     func account() throws -> AccountConfiguration? {
         let setFields = AccountField.settable.filter { text($0) != nil }
         let knownFields = network.descriptor.fields.map(\.field)

@@ -24,7 +24,7 @@ package struct CredentialVault: Sendable {
 
     /// - Parameters:
     ///   - mirror: The mirror of the logins.
-    ///   - process: The settings with the key, or with the database beside which its file is.
+    ///   - process: The settings that contain the key, or else the database beside its file.
     ///   - storage: The database.
     ///   - logger: Gets one warning if sessions can only be kept in memory.
     package init(
@@ -384,8 +384,8 @@ struct KeyFile: Sendable {
 
 /// Seals texts so that they can be opened only with the same key, and only in the same place.
 ///
-/// ChaCha20-Poly1305 with a random nonce (RFC 8439). The key is derived from the operator's with
-/// HKDF-SHA256 (RFC 5869), so that the typed text itself is not used as a key.
+/// ChaCha20-Poly1305 with a random nonce (RFC 8439). The key is derived from the operator's key
+/// with HKDF-SHA256 (RFC 5869), so that the typed text itself is not used as a key.
 struct VaultSeal: Sendable {
     /// The version prefix of sealed texts.
     private static let version = "1."

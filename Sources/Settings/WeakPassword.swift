@@ -2,8 +2,8 @@
 ///
 /// The words below are frequent passwords of published leaks: those among the first thousand that
 /// consist of a word. They were written down from general knowledge, not copied from a list.
-/// Sequences, repetitions and numbers are found by rules. A word is also recognized with digits and signs
-/// around it and with signs in place of letters: `Dragon123!`, `p@ssw0rd`.
+/// Sequences, repetitions and numbers are found by rules. A word is also recognized with digits and
+/// signs around it and with signs in place of letters: `Dragon123!`, `p@ssw0rd`.
 enum WeakPassword {
     /// The number of digits below which a number is guessed, such as a date, a telephone number or
     /// `12345678`.

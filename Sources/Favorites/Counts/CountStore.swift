@@ -127,7 +127,7 @@ package protocol CountStore: Sendable {
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable`.
     func wordless() async throws -> Int64?
 
-    /// Replaces all counts by new counts of the examples. Readers see the old counts or the new ones.
+    /// Replaces all counts by new counts of the examples; readers see the old or the new counts.
     ///
     /// - Throws: ``FavoritesError`` with code `.countsUnavailable` or `.countsUnstable`.
     func rebuild(from examples: any CountSource) async throws

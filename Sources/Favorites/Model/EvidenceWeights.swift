@@ -3,25 +3,25 @@ import Foundation
 /// The evidence of a post for and against a favorite, by kind and in natural logarithms of odds,
 /// before any weight.
 package struct Evidence: Equatable, Sendable {
-    /// The evidence of the words for it, divided by the square root of the number of all words;
+    /// The words' evidence for a favorite, divided by the square root of the number of all words;
     /// never below 0.
     package var wordsFor: Double
-    /// The evidence of the words against it, divided by the same number; never above 0.
+    /// The words' evidence against a favorite, divided by the same number; never above 0.
     package var wordsAgainst: Double
-    /// The evidence of the pairs for it, divided by the square root of the number of all pairs;
+    /// The pairs' evidence for a favorite, divided by the square root of the number of all pairs;
     /// never below 0.
     package var pairsFor: Double
-    /// The evidence of the pairs against it, divided by the same number; never above 0.
+    /// The pairs' evidence against a favorite, divided by the same number; never above 0.
     package var pairsAgainst: Double
-    /// The evidence of the runs of letters for it, divided by the square root of the number of all
-    /// runs; never below 0.
+    /// The evidence of the runs of letters for a favorite, divided by the square root of the number
+    /// of all runs; never below 0.
     package var spellingFor: Double
-    /// The evidence of the runs against it, divided by the same number; never above 0.
+    /// The runs' evidence against a favorite, divided by the same number; never above 0.
     package var spellingAgainst: Double
-    /// The evidence of the marks of form for it, divided by the square root of the number of all
-    /// marks; never below 0.
+    /// The evidence of the marks of form for a favorite, divided by the square root of the number
+    /// of all marks; never below 0.
     package var formFor: Double
-    /// The evidence of the marks against it, divided by the same number; never above 0.
+    /// The marks' evidence against a favorite, divided by the same number; never above 0.
     package var formAgainst: Double
     /// The evidence of the author; 0 for an author without learned posts.
     package var author: Double
