@@ -90,7 +90,7 @@ package actor Notifier {
                 return isLively && Health(reading.facts).verdict.isWell
             }
             let reported = readings.filter { notifies(about: $0.mirror.name) }
-            if configuration.tells || !reported.isEmpty {
+            if configuration.sendsNotices || !reported.isEmpty {
                 try await tell(of: reported, watch, now: now)
             }
             if watch.isOnTime, readings.isEmpty ? watch.mayBeIdle : works { await beat() }
@@ -115,7 +115,7 @@ package actor Notifier {
 
     /// Whether anybody gets notices about a mirror.
     private func notifies(about mirror: String) -> Bool {
-        configuration.tells || devices[mirror] != nil
+        configuration.sendsNotices || devices[mirror] != nil
     }
 
     private func readings(of pulses: [String: WorkerPulse], now: Date) async throws

@@ -73,7 +73,7 @@ enum HealthPage: MirrorPage {
             "hasLimits": .flag(!limits.isEmpty), "limits": .list(limits),
             "hasTold": .flag(!sentNotices.isEmpty),
             "told": .list(sentNotices.map { notice($0, words) }),
-            "isSilent": .flag(!mirror.process.notices.tells),
+            "isSilent": .flag(!mirror.process.notices.sendsNotices),
         ]
         context["stored"] = .list(
             stored.map { row -> PageContext in
