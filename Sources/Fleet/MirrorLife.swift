@@ -326,7 +326,8 @@ package actor MirrorLife {
         rounds.add(
             [repeated(judging, of: worker)], to: group, due: clock.now + Self.judgingDelay)
         rounds.add(
-            [repeated(changes, of: worker)], to: group, due: clock.now + LifeState.changeCheckInterval)
+            [repeated(changes, of: worker)], to: group,
+            due: clock.now + LifeState.changeCheckInterval)
     }
 
     private func tidying(_ passes: Passes, for worker: Worker) -> Rounds.Pass {

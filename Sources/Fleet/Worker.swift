@@ -215,7 +215,8 @@ package final class Worker: Sendable {
 
     /// Runs a part of the work and records whether it failed, except for errors that end the
     /// worker.
-    private func recordingFaults<Value>(of part: String, _ work: () async throws -> Value) async throws
+    private func recordingFaults<Value>(of part: String, _ work: () async throws -> Value)
+        async throws
         -> Value
     {
         do {

@@ -7,7 +7,7 @@ extension OutboxStore {
     private func earlier(
         since time: Date, _ ask: @Sendable (inout Question) -> Void
     ) async throws -> EarlierReplies {
-        var question = Question(midnight: time, memory: time)
+        var question = Question(midnight: time, threadsSince: time)
         ask(&question)
         return try await write { [question] in try earlierReplies(question, on: $0) }
     }
@@ -25,6 +25,6 @@ extension OutboxStore {
     }
 
     func known(_ kind: ActionKind, among subjects: [String]) async throws -> Set<String> {
-        try await standing(kind, among: subjects, since: .distantPast) { _ in }.decided
+        try await decisionFacts(kind, among: subjects, since: .distantPast) { _ in }.decided
     }
 }
