@@ -269,7 +269,7 @@ extension FuzzTarget {
         }
         let hosts = try BlueskyHosts(apiBaseURL: nil)
         if let document = JSONBody.decoded(DIDDocument.self, body),
-            let server = document.server(of: did, besides: hosts)
+            let server = document.server(of: did, hosts: hosts)
         {
             try hold(
                 server.base.hasPrefix("https://"), "no server is asked that others can listen to")
