@@ -4,7 +4,7 @@ package import Outbox
 extension OutboxStore {
     /// The subjects that already have an action of this kind.
     package func known(_ kind: ActionKind, among subjects: [String]) async throws -> Set<String> {
-        try await standing(kind, among: subjects, since: .distantPast) { _ in }.decided
+        try await decisionFacts(kind, among: subjects, since: .distantPast) { _ in }.decided
     }
 
     /// What became of the wish to take one action back.
