@@ -99,7 +99,7 @@ import Testing
         let paper = try await PaperMirror(bot: .mastodon)
         let worker = Worker(mirror: paper.mirror, manager: manager)
         let pass = Rounds.Pass(name: "mentions", lane: .bot) {
-            manager.giveSign(at: .now + .seconds(61))
+            manager.sendKeepalive(at: .now + .seconds(61))
             throw Failure()
         }
         let repeated = RepeatedPass(

@@ -145,7 +145,7 @@ import Testing
         let decided = try #require(try await ground.decided(mention))
         #expect(decided.state == .skipped)
         #expect(decided.reason == "proves-account")
-        #expect(decided.told?.text.contains("whose account") == true)
+        #expect(decided.reportedReason?.text.contains("whose account") == true)
         #expect(ground.replies == 0)
         // A mention of the same account that says something else is answered as ever.
         ground.say("good morning", by: ground.pal, 2)

@@ -31,7 +31,8 @@ enum Gazette {
             name, fields: [.init(.server), .init(.accessToken)], identity: .accessToken,
             fingerprint: [.server, .accessToken],
             rhythm: .init(
-                mentions: .init(1), home: .init(2), ownPosts: .init(5), favorites: .init(5)),
+                mentions: .init(multiple: 1), home: .init(multiple: 2),
+                ownPosts: .init(multiple: 5), favorites: .init(multiple: 5)),
             connect: { made in
                 GazetteNetwork(
                     client: GazetteClient(
