@@ -214,6 +214,9 @@ package actor Courier {
                     await log(postponed)
                     continue
                 }
+                // Facts that are read after the version are valid as long as the version is
+                // unchanged.
+                let validCircumstances = decision.version == nil ? nil : circumstances
                 let sent = try await WorkStage.deliver.traced(
                     mirror: mirror, kind: action.kind.rawValue, host: bot.host,
                     parent: expected.context,
@@ -221,12 +224,7 @@ package actor Courier {
                 ) {
                     try await delivery.deliver(
                         action, asOf: decision.version, now: { [clock] in clock.now },
-                        // Facts that are read after the version are valid as long as the version is
-                        // unchanged.
-                        prepare: {
-                            try await prepare(
-                                $0, decision, decision.version == nil ? nil : circumstances)
-                        })
+                        prepare: { try await prepare($0, decision, validCircumstances) })
                 }
                 try await recordOutcome(of: sent)
             } catch let error as OutboxError where error.code == .stateChanged {
@@ -249,9 +247,9 @@ package actor Courier {
         switch try await hold.verdict(
             on: action, lastActivity: circumstances?.lastActivity, now: now)
         {
-        case .leaves: return nil
-        case .moves(let later): due = later
-        case .falls: break
+        case .send: return nil
+        case .move(let later): due = later
+        case .skip: break
         }
         return try await store.holdBack(action, until: due, reason: hold.reason(at: now), now: now)
     }
@@ -263,7 +261,7 @@ package actor Courier {
         guard bot.capabilities.canPublish else { return false }
         do {
             return try await reasonAgainstText(of: action, readUnwanted()) == nil
-        } catch is OriginalUnasked {
+        } catch is OriginalUnanswered {
             // This was checked right before the text was sent the first time.
             return true
         }
@@ -287,7 +285,7 @@ package actor Courier {
         let prepared: Preparation
         do {
             prepared = try await prepareAsDecided(action, decision, circumstances)
-        } catch is OriginalUnasked {
+        } catch is OriginalUnanswered {
             return .wait(reason: .outbox(.sourceUnasked), cause: .unreachable, retryAfter: nil)
         }
         guard case .ready(let ready) = prepared, let target = action.target else { return prepared }
@@ -353,8 +351,10 @@ package actor Courier {
                 return .skip(reason: .rule(.policyNotAcknowledged))
             }
             if let source = decision.source {
-                return try await reasonAgainst(source, of: action).map { .skip(reason: $0) }
-                    ?? .ready(action)
+                if let reason = try await reasonAgainst(source, of: action) {
+                    return .skip(reason: reason)
+                }
+                return .ready(action)
             }
             let unwanted =
                 if let circumstances { Unwanted(circumstances) } else { try await readUnwanted() }
@@ -480,8 +480,8 @@ package actor Courier {
 
     /// Returns why the human's network contradicts a text; nil if it does not.
     ///
-    /// - Throws: ``OriginalUnasked`` if the network does not answer now and the operator does not
-    ///   trust the archive instead.
+    /// - Throws: ``OriginalUnanswered`` if the network does not answer now and the operator does
+    ///   not trust the archive instead.
     private func reasonAgainst(
         _ original: Archive.Original, of action: Action, part: Action.Part? = nil
     ) async throws -> ReasonCode? {
@@ -489,7 +489,7 @@ package actor Courier {
             original.post, mayBeDenied: original.denied != nil, for: action, part: part)
         {
         case .kept: nil
-        case .unasked: if originals.trustsArchive { nil } else { throw OriginalUnasked() }
+        case .unanswered: if originals.trustsArchive { nil } else { throw OriginalUnanswered() }
         case .unverifiable: .outbox(.sourceUnverified)
         case .edited: .outbox(.sourceEdited)
         case .withheld: .outbox(.sourceGone)
@@ -513,4 +513,4 @@ struct StrayCancellation: Error, CustomStringConvertible {
 }
 
 /// The human's network does not answer now, so it is unknown whether a post still exists.
-private struct OriginalUnasked: Error {}
+private struct OriginalUnanswered: Error {}

@@ -101,7 +101,7 @@ struct CourierRound: Sendable {
     }
 
     private func isDue(_ step: Step, at now: Date) -> Bool {
-        func hasCome(_ time: Date?) -> Bool { time.map { $0 <= now } ?? false }
+        func hasCome(_ time: Date?) -> Bool { if let time { time <= now } else { false } }
         return switch step {
         case .expire: hasCome(nextWorkTimes.expiry)
         case .continueThreads: hasCome(nextWorkTimes.thread) || hasExpired
@@ -169,7 +169,8 @@ struct TextSearch: Sendable {
         // A text that a person chose is sent or skipped, but not replaced. If one text cannot be
         // verified, no other can.
         if candidate.keepsText || reason == .outbox(.sourceUnverified) { return .skip(reason) }
-        guard tried.count <= Self.replacementsAtMost else { return .skip(.outbox(.sourceGone)) }
+        // The first of the tried texts is no replacement.
+        guard tried.count - 1 < Self.replacementsAtMost else { return .skip(.outbox(.sourceGone)) }
         return .draw
     }
 

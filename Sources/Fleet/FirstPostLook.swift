@@ -26,9 +26,9 @@ struct FirstPostLook: Sendable {
             action.wording?.visibility.isOpen == true,
             let address = action.remoteAddress
         else { return }
-        // A stored result may be "unknown"; then the post is looked at again.
-        let stored = try await mirror.probes.findings(of: account)?.kept[.open] ?? nil
-        if stored != nil { return state.end() }
+        // A stored result may be "unknown", an inner nil; then the post is looked at again.
+        let findings = try await mirror.probes.findings(of: account)
+        if let finding = findings?.kept[.open], finding != nil { return state.end() }
         let isShown: Bool?
         do {
             isShown = try await bot.isShownToAnybody(address)

@@ -181,10 +181,12 @@ package final class MirrorFleet: Service {
     var watch: Notifier.Watch {
         var watch = Notifier.Watch(crew.pulses)
         watch.isOnTime = rounds.worstLateness < Self.latenessAllowed
-        let isKept = lastSuccess.withLock {
-            $0.map { $0.duration(to: .now) < timing.patience } ?? false
+        // Whether the process beats in time, so that it knows which mirrors are free.
+        let hasRecentSuccess = lastSuccess.withLock { lastSuccess in
+            guard let lastSuccess else { return false }
+            return lastSuccess.duration(to: .now) < timing.patience
         }
-        watch.mayBeIdle = onlyWorker == nil && isKept && claims.unowned == 0
+        watch.mayBeIdle = onlyWorker == nil && hasRecentSuccess && claims.unowned == 0
         return watch
     }
 
@@ -248,7 +250,7 @@ package final class MirrorFleet: Service {
     // MARK: Keeping mirrors
 
     private func keepMirrors() async throws {
-        var patience = WorkPatience()
+        var failures = ConsecutiveFailures()
         var hasFittingKey = false
         var isManagerTold = false
         while !Task.isCancelled, !Task.isShuttingDownGracefully {
@@ -256,15 +258,15 @@ package final class MirrorFleet: Service {
                 if !hasFittingKey { try await installation.requireFittingKey() }
                 hasFittingKey = true
                 try await keepOnce()
-                patience = WorkPatience()
+                failures = ConsecutiveFailures()
                 lastSuccess.withLock { $0 = .now }
             } catch is CancellationError {
                 return
             } catch {
-                let failures = try patience.endures(error, at: clock.now).failures
+                let failureCount = try failures.add(error, at: clock.now).count
                 logger.warning(
                     "Mirrors could not be claimed, trying again",
-                    metadata: [LogKeys.error: "\(error)", LogKeys.attempt: "\(failures)"])
+                    metadata: [LogKeys.error: "\(error)", LogKeys.attempt: "\(failureCount)"])
             }
             if !isManagerTold, manager?.tell(.ready) == false {
                 logger.warning("The service manager could not be told that the worker is ready")
@@ -280,7 +282,7 @@ package final class MirrorFleet: Service {
     /// Sends a heartbeat, ends lost mirrors, begins claimed ones, and hands back mirrors that
     /// belong to others.
     private func keepOnce() async throws {
-        ability.tell(isSharing: selection == .all)
+        ability.logChange(isSharing: selection == .all)
         for mirror in try await claims.beat() { await end(mirror, with: OutboxError.leaseLost) }
         let eligible = try await eligibleMirrors()
         let turn = try await claims.claim(eligible.keys.sorted())

@@ -241,7 +241,7 @@ package actor MirrorLife {
                         LogKeys.until: "\(pause.until?.rfc3339 ?? "resumed")",
                         LogKeys.reason: "\(pause.reason ?? "-")",
                     ])
-                await worker.faults.begins([])
+                await worker.faults.forgetAll(except: [])
             }
             let undo = try await takeBack(worker)
             worker.notePause()
@@ -257,7 +257,7 @@ package actor MirrorLife {
     private func retire(_ worker: Worker, _ record: MirrorRecord) async throws -> Date? {
         var step = state.step(in: record.retirement, at: clock.now)
         if case .carryOut = step {
-            await worker.faults.begins([])
+            await worker.faults.forgetAll(except: [])
             if let next = try await Retiring(worker, lease: lease, gates: gates).carryOut(record) {
                 worker.notePause()
                 return state.nextCheck(inRetirement: next, at: clock.now)
@@ -317,7 +317,8 @@ package actor MirrorLife {
         let passes = work.all + [tidying(work, for: worker)]
         let judging = judging(work, for: worker)
         let changes = changes(worker, bot: parts.bot)
-        await worker.faults.begins((passes + [judging, changes]).map(\.name) + [WorkFault.clock])
+        await worker.faults.forgetAll(
+            except: (passes + [judging, changes]).map(\.name) + [WorkFault.clock])
         logger.info("Worker started", metadata: [LogKeys.mirror: "\(worker.mirror.name)"])
         for warning in worker.mirror.configuration.values.storedWarnings {
             logger.warning("Stored setting ignored", metadata: [LogKeys.reason: "\(warning)"])

@@ -131,7 +131,8 @@ package struct NetworkDeliverer: Deliverer {
             let candidates = posts.distinct.filter {
                 isAtSamePlace($0, as: action) && !knownIDs.contains($0.post.id.value)
             }
-            let outcome = find(wording.published, in: candidates, where: action, among: others)
+            let outcome = find(
+                wording.published, of: action, in: candidates, otherActions: others)
             guard case .absent = outcome, !isListed else { return outcome }
             return .undecided(
                 detail:
@@ -147,15 +148,18 @@ package struct NetworkDeliverer: Deliverer {
 
     /// Finds a text among the bot's posts at its place that belong to no other known action.
     private func find(
-        _ text: String, in candidates: [ObservedPost], where action: Action, among others: [Action]
+        _ text: String, of action: Action, in candidates: [ObservedPost], otherActions: [Action]
     ) -> LookUpOutcome {
         guard !network.capabilities.supportsIdempotencyKey else {
             let sent = SentText(text)
-            return candidates.first { sent.isSame(as: $0.post.text) }.map(Self.found) ?? .absent
+            guard let match = candidates.first(where: { sent.isSame(as: $0.post.text) }) else {
+                return .absent
+            }
+            return Self.found(match)
         }
-        return Self.find(
+        return Self.findRewritten(
             text, in: candidates,
-            among: others.filter { $0.answeredAddress == action.answeredAddress })
+            sentThere: otherActions.filter { $0.answeredAddress == action.answeredAddress })
     }
 
     /// Finds a text on a server that may have rewritten it.
@@ -165,9 +169,9 @@ package struct NetworkDeliverer: Deliverer {
     ///
     /// - Parameters:
     ///   - candidates: The bot's posts at its place that belong to no other known action.
-    ///   - others: Other texts sent to the same place.
-    private static func find(
-        _ text: String, in candidates: [ObservedPost], among others: [Action]
+    ///   - otherActions: Actions that sent other texts to the same place.
+    private static func findRewritten(
+        _ text: String, in candidates: [ObservedPost], sentThere otherActions: [Action]
     ) -> LookUpOutcome {
         let letters = TextRules.stableLetters(of: text)
         let sentText = SentText(text)
@@ -178,12 +182,12 @@ package struct NetworkDeliverer: Deliverer {
                 : sentText.isSame(as: item.post.text)
                     || TextRules.stableLetters(of: item.post.text) == letters
         }
-        let similarActions = others.filter {
+        let similarActions = otherActions.filter {
             TextRules.stableLetters(of: $0.wording?.published ?? "") == letters
         }
-        if let match = matches.last,
-            matches.count > similarActions.count(where: { $0.remoteID == nil })
-        {
+        // Each similar action whose post is not known yet may be one of the matches.
+        let unknownCount = similarActions.count { $0.remoteID == nil }
+        if let match = matches.last, matches.count > unknownCount {
             return found(match)
         }
         if !matches.isEmpty || !similarActions.isEmpty {

@@ -21,7 +21,7 @@ actor Originals {
         /// It is unchanged; or it cannot be checked, and the operator trusts the archive.
         case kept
         /// The human's network does not answer now, or not for this account.
-        case unasked
+        case unanswered
         /// It cannot be checked, and the operator has not decided to trust the archive.
         case unverifiable
         /// It was edited; the archive has the new text.
@@ -145,9 +145,9 @@ actor Originals {
             }
         } catch is NetworkError {
             postponeDoubts()
-            return .unasked
+            return .unanswered
         } catch is CancellationError where !Task.isCancelled {
-            return .unasked
+            return .unanswered
         }
         clearDoubt(about: post.id)
         if mayBeDenied, try await archive.denial(of: post.id) != nil {
@@ -157,10 +157,8 @@ actor Originals {
         let isSilentlyEdited =
             observed.editedAt == nil && human.capabilities.mayHideEdits
             && !TextRules.readAlike(observed.post, post)
-        guard
-            let edited = observed.editedAt
-                ?? (isSilentlyEdited ? human.present(at: clock.now) : nil)
-        else {
+        let timeOfSilentEdit = isSilentlyEdited ? human.present(at: clock.now) : nil
+        guard let edited = observed.editedAt ?? timeOfSilentEdit else {
             return mayBeUsed(observed.post, from: post) ? .kept : .withheld
         }
         let finding = try await follow(observed, from: post, at: edited)
@@ -169,8 +167,8 @@ actor Originals {
         guard finding == .kept, let action, bot != nil else { return finding }
         let isPart = part != nil || action.parent != nil
         let newWording = try await currentWording(of: observed.post, for: action, isPart: isPart)
-        let (text, warning) =
-            part.map { ($0.text, $0.warning) } ?? (action.text, action.wording?.warning)
+        let text = part?.text ?? action.text
+        let warning = if let part { part.warning } else { action.wording?.warning }
         return newWording?.text == text && newWording?.warning == warning ? .kept : .edited
     }
 
@@ -420,7 +418,7 @@ actor Originals {
             try await store.noteFollowed([id], pace, now: clock.now)
             pass.checkedCount += 1
             // A server that delays one call may delay each.
-            guard finding != .unasked else {
+            guard finding != .unanswered else {
                 pass.isOver = true
                 return
             }
@@ -439,16 +437,17 @@ actor Originals {
         for id in ids { idsByAddress[archived[id]?.address ?? id.value] = id }
         pass.requestsLeft -= 1
         let answer = try await human.ownPosts(at: ids.map { archived[$0]?.address ?? $0.value })
+        // Doubled after each success, without an overflow.
         listSize = listSize > Int.max / 2 ? .max : listSize * 2
         let requestedIDs = answer.asked.compactMap { idsByAddress[$0] }
         // The budget does not suffice for the other originals now.
         if requestedIDs.count < ids.count { pass.isOver = true }
         let confirmed = try await confirm(answer.shown, human)
         pass.checkedCount += requestedIDs.filter(confirmed.contains).count
-        let isUnknown = requestedIDs.isEmpty && answer.shown.isEmpty
-        try await askSingly(
-            isUnknown ? Array(ids.prefix(1)) : requestedIDs.filter { !confirmed.contains($0) },
-            &pass)
+        // Without any answer, one request shows whether the network answers now.
+        let isUnanswered = requestedIDs.isEmpty && answer.shown.isEmpty
+        let unconfirmed = requestedIDs.filter { !confirmed.contains($0) }
+        try await askSingly(isUnanswered ? Array(ids.prefix(1)) : unconfirmed, &pass)
     }
 
     /// Finds and records the shown posts that are unchanged, whose copies need no change.
@@ -461,14 +460,17 @@ actor Originals {
             $0.post.id.network == human.name && $0.post.isOpen && doubts[$0.post.id] == nil
         }
         let archived = try await archive.posts(open.map(\.post.id))
-        let edited = open.compactMap { item in item.editedAt.map { (id: item.post.id, edited: $0) }
+        let edited = open.compactMap { item -> (id: PostID, edited: Date)? in
+            guard let editTime = item.editedAt else { return nil }
+            return (item.post.id, editTime)
         }
         let originalsOfOlderCopies = try await store.originals(among: edited)
         let confirmed = open.filter { item in
             let id = item.post.id
             guard !originalsOfOlderCopies.contains(id) else { return false }
             // A post that the archive does not contain any more cannot be compared.
-            return archived[id].map { item.isAsArchived($0) } ?? true
+            guard let archivedPost = archived[id] else { return true }
+            return item.isAsArchived(archivedPost)
         }
         try await store.noteFollowed(confirmed.map(\.post.id), pace, now: clock.now)
         return Set(confirmed.map(\.post.id))
@@ -524,8 +526,9 @@ actor Originals {
         let confirmed = try await confirm(page.items, human)
         pass.checkedCount += max(confirmed.count, 1)
         survey = page.older.map(FeedPosition.older)
-        let missesFirst = position != .newest && first.map { !confirmed.contains($0) } ?? false
-        if survey == nil || missesFirst {
+        // A page that begins at an original should show it.
+        let lacksFirst = if let first { !confirmed.contains(first) } else { false }
+        if survey == nil || position != .newest && lacksFirst {
             survey = nil
             nextSurvey = clock.now + Self.surveyPause
         }
@@ -546,7 +549,7 @@ actor Originals {
             let digest = StableHash.seed(of: [item.post.text, item.post.warning ?? ""])
             guard shownChanges[id] != digest else { continue }
             if shownChanges.count >= Self.memoryLimit { shownChanges = [:] }
-            if try await find(post) == .unasked { return }
+            if try await find(post) == .unanswered { return }
             shownChanges[id] = digest
             try await store.noteFollowed([id], pace, now: clock.now)
         }
@@ -570,9 +573,9 @@ actor Originals {
             }
         } catch is NetworkError {
             postponeDoubts()
-            return .unasked
+            return .unanswered
         } catch is CancellationError where !Task.isCancelled {
-            return .unasked
+            return .unanswered
         }
         clearDoubt(about: id)
         return .kept

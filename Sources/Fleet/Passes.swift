@@ -116,8 +116,8 @@ final class Passes: Sendable {
             ? parts.planner.minuteToPlanAhead(of: local.day) : MinuteOfDay.count
         // A plan that could not be made in advance is made at midnight.
         let minute = minuteAhead > local.minute.value ? minuteAhead : MinuteOfDay.count
-        return now + Double(minute - local.minute.value) * 60
-            - now.timeIntervalSince1970.truncatingRemainder(dividingBy: 60)
+        let secondOfMinute = now.timeIntervalSince1970.truncatingRemainder(dividingBy: 60)
+        return now + Double(minute - local.minute.value) * 60 - secondOfMinute
     }
 
     private func announceCopy() {
@@ -193,7 +193,8 @@ final class Passes: Sendable {
         try await parts.serverRules?.lookIfDue()
         try await parts.standing?.lookIfDue()
         guard let classifier = try await parts.classifiers.classifier() else { return }
-        // Even if nothing new is learned; unreachable counts are reported where they are needed.
+        // Old examples are removed even if nothing new is learned. Unreachable counts are reported
+        // by the passes that need them.
         do { _ = try await classifier.prune(now: now) } catch is FavoritesError {}
     }
 

@@ -13,7 +13,7 @@ package struct PictureSource: Sendable {
         case found([UInt8], PictureFormat)
         case missing(reason: Action.Reason, detail: String)
         /// The picture was not requested; that may change with its address or the settings.
-        case unasked
+        case notRequested
         case unavailable(NetworkError.Code)
     }
 
@@ -44,7 +44,7 @@ package struct PictureSource: Sendable {
             case .found(let read): bytes = read
             case .tooLarge: return Self.tooLarge(maximumBytes)
             case .unavailable(let code): return .unavailable(code)
-            case .unasked: return .unasked
+            case .unasked: return .notRequested
             case .gone: break
             }
         }
@@ -92,7 +92,7 @@ extension NetworkDeliverer {
             case .missing(let reason, let detail):
                 try await pictures.giveUp(wording.source)
                 return .refused(reason: .outbox(reason), detail: detail)
-            case .unasked:
+            case .notRequested:
                 return .refused(
                     reason: .outbox(.pictureUnasked),
                     detail: "the picture's address has no TLS, or is on this machine or its network"

@@ -58,7 +58,7 @@ package struct Recall: Sendable {
     /// Returns when the next undo, effect or look-up is due for which a command may wait; nil for
     /// none.
     package func next() async throws -> Date? {
-        let undo = try await store.nextRecall(isPatient: false, now: clock.now)
+        let undo = try await store.nextRecall(includesLateLookUps: false, now: clock.now)
         let effect = try await effects?.next()
         return [undo, effect].compactMap(\.self).min()
     }
@@ -68,8 +68,11 @@ extension OutboxStore {
     /// When the next undo, or look-up before one, is due; nil for none.
     ///
     /// See ``nextUnknownUndo(isPatient:)``.
-    func nextRecall(isPatient: Bool = true, now: Date) async throws -> Date? {
-        let times = [try await nextUndo(now: now), try await nextUnknownUndo(isPatient: isPatient)]
+    func nextRecall(includesLateLookUps: Bool = true, now: Date) async throws -> Date? {
+        let times = [
+            try await nextUndo(now: now),
+            try await nextUnknownUndo(isPatient: includesLateLookUps),
+        ]
         return times.compactMap(\.self).min()
     }
 }

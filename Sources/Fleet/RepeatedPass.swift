@@ -16,7 +16,7 @@ actor RepeatedPass {
     private let worker: Worker?
     private let clock: any WallClock
     private let logger: Logger
-    private var patience = WorkPatience()
+    private var failures = ConsecutiveFailures()
 
     /// - Parameters:
     ///   - pass: The pass to repeat; the log contains its name.
@@ -49,7 +49,7 @@ actor RepeatedPass {
                     "Pass ended",
                     metadata: [LogKeys.feed: "\(pass.name)", LogKeys.until: "\(next)"])
             }
-            patience = WorkPatience()
+            failures = ConsecutiveFailures()
             return next
         } catch {
             await worker?.noteFailure(error, of: pass.name)
@@ -74,37 +74,35 @@ actor RepeatedPass {
 
     private func next(after error: any Error) throws -> Date {
         let now = clock.now
-        let (failures, rule) = try patience.endures(error, at: now)
-        let next = rule.next(after: failures, of: pass.name, error, now: now)
+        let (failureCount, rule) = try failures.add(error, at: now)
+        let next = rule.next(after: failureCount, of: pass.name, error, now: now)
         logger.warning(
             "Pass failed, trying again",
             metadata: [
                 LogKeys.feed: "\(pass.name)", LogKeys.error: "\(error)",
-                LogKeys.attempt: "\(failures)", LogKeys.until: "\(next)",
+                LogKeys.attempt: "\(failureCount)", LogKeys.until: "\(next)",
             ])
         return next
     }
 }
 
 /// The consecutive failures of one task.
-struct WorkPatience {
-    private var failures = 0
+struct ConsecutiveFailures {
+    private var count = 0
     private var refusedSince: Date?
 
-    /// Counts a failure.
+    /// Adds a failure.
     ///
     /// - Returns: The number of consecutive failures, and the rule for the next attempt.
     /// - Throws: The error if no retry can fix it. During a failover a database may refuse a valid
     ///   login, so a refused login is thrown only after it has lasted.
-    mutating func endures(_ error: any Error, at now: Date) throws -> (
-        failures: Int, rule: RetryRule
-    ) {
+    mutating func add(_ error: any Error, at now: Date) throws -> (count: Int, rule: RetryRule) {
         let isRefusalByDatabase = (error as? StorageError)?.code == .authentication
         refusedSince = isRefusalByDatabase ? refusedSince ?? now : nil
         let rule = refusedSince == nil ? RetryRule.work : .databaseLogin
         let waitsForDatabase = refusedSince != nil && !rule.isOver(since: refusedSince, now: now)
         if Retry.isInVain(error), !waitsForDatabase { throw error }
-        failures += 1
-        return (failures, rule)
+        count += 1
+        return (count, rule)
     }
 }

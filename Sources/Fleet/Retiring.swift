@@ -68,7 +68,8 @@ struct Retiring {
         let parts = try await worker.parts(lease: lease, deliverer: nil, gates: gates)
         let next = try await parts.courier.deliverDue(ActionKind.allCases)
         guard try await store.isSending(last: retirement.post) else { return nil }
-        return max(next ?? now + Self.retryWait, now + 1)
+        guard let next else { return now + Self.retryWait }
+        return max(next, now + 1)
     }
 
     /// Carries out requests to undo, as fast as the network permits.

@@ -50,6 +50,8 @@ package final class Rounds: @unchecked Sendable {
     /// The shortest wait, in seconds, so that passes that are due meanwhile begin together: waking
     /// the threads for each of them costs more than its request.
     private static let shortestWait: TimeInterval = 0.1
+    /// Seconds by which two times may differ because both are rounded to milliseconds.
+    private static let roundingMargin: TimeInterval = 0.002
     /// Longer than any process lives.
     private static let farFuture = Duration.seconds(1_000_000_000)
 
@@ -73,7 +75,7 @@ package final class Rounds: @unchecked Sendable {
     private var sleepTask: Task<Void, Never>?
     private var pendingWake: WakeReason?
     /// Whether only the end of a pass, or of the rounds, ends the sleep early.
-    private var onlyEndWakesSleep = false
+    private var isSleepWokenOnlyByEnds = false
     /// When the first known pass is due, and when the wait for it ends; nil while the end of any
     /// pass may matter.
     private var awaited: (due: Date, end: Date)?
@@ -106,16 +108,14 @@ package final class Rounds: @unchecked Sendable {
                             // Woken by a running pass, which must continue first on a clock that
                             // jumps.
                             if clock.jumps, lock.withLock({ running > 0 }) {
-                                await wait(until: clock.now, onlyEndWakes: true)
+                                await letPassesGoFirst()
                             }
                         case .begin(let entry, let ticket):
                             let turn = clock.join()
                             tasks.addTask { await self.perform(entry, ticket) }
-                            // On such a clock, the next pass begins when this one waits or has
-                            // ended.
-                            if clock.jumps {
-                                await wait(until: clock.now, turn: turn, onlyEndWakes: true)
-                            }
+                            // On a clock that jumps, the next pass begins when this one waits or
+                            // has ended.
+                            if clock.jumps { await letPassesGoFirst(turn: turn) }
                         }
                     }
                 } onGracefulShutdown: {
@@ -272,8 +272,9 @@ package final class Rounds: @unchecked Sendable {
     private static func deadline(of entry: Entry, steadyNow: Int64, now: Date) -> Date {
         // One more, because both times are rounded.
         let secondsLeft = Double(entry.steadyDue - steadyNow + 1) / 1_000
-        return entry.due.timeIntervalSince(now) - secondsLeft > 0.002
-            ? now + secondsLeft : entry.due
+        let secondsByWallClock = entry.due.timeIntervalSince(now)
+        let wasSetBack = secondsByWallClock - secondsLeft > roundingMargin
+        return wasSetBack ? now + secondsLeft : entry.due
     }
 
     /// Call under the lock.
@@ -339,14 +340,19 @@ package final class Rounds: @unchecked Sendable {
                 group.end(with: error)
             default: break
             }
-            // A time in the past was scheduled earlier than the one that the rounds wait for.
-            let isEarlier =
-                awaited.map { $0.end <= clock.now || (heap.min?.due ?? .distantFuture) < $0.due }
-                ?? true
             return End(
                 groupEnd: group.isEnded && group.running.isEmpty ? (group.onEnd, group.error) : nil,
-                mayBeginEarlier: clock.jumps || hasWaiting || isEarlier)
+                mayBeginEarlier: clock.jumps || hasWaiting || isFirstEarlierThanAwaited)
         }
+    }
+
+    /// Whether a pass may be due before the time that the rounds wait for; call under the lock.
+    private var isFirstEarlierThanAwaited: Bool {
+        guard let awaited else { return true }
+        // A time in the past was scheduled earlier than the awaited one.
+        if awaited.end <= clock.now { return true }
+        guard let first = heap.min else { return false }
+        return first.due < awaited.due
     }
 
     // MARK: Waiting
@@ -357,12 +363,25 @@ package final class Rounds: @unchecked Sendable {
         case end
     }
 
+    /// Lets the running passes of a clock that jumps continue until all of them wait or one has
+    /// ended.
+    ///
+    /// Such a clock wakes one sleeper at a time, and only while every loop waits. So even a sleep
+    /// until the present lets them run first.
+    ///
+    /// - Parameter turn: The turn of the sleep; nil for a turn after all others.
+    private func letPassesGoFirst(turn: Int? = nil) async {
+        await wait(until: clock.now, turn: turn, wokenOnlyByEnds: true)
+    }
+
     /// Waits until the clock shows `deadline`, or an event occurs.
     ///
     /// - Parameters:
     ///   - deadline: Nil for never.
-    ///   - onlyEndWakes: Whether only the end of a pass, or of the rounds, ends the wait early.
-    private func wait(until deadline: Date?, turn: Int? = nil, onlyEndWakes: Bool = false) async {
+    ///   - wokenOnlyByEnds: Whether only the end of a pass, or of the rounds, ends the wait early.
+    private func wait(
+        until deadline: Date?, turn: Int? = nil, wokenOnlyByEnds: Bool = false
+    ) async {
         let sleepTask = Task<Void, Never> { [clock] in
             guard let deadline else {
                 // Only cancellation ends the sleep.
@@ -378,21 +397,21 @@ package final class Rounds: @unchecked Sendable {
         }
         let isAlreadyWoken = lock.withLock { () -> Bool in
             self.sleepTask = sleepTask
-            onlyEndWakesSleep = onlyEndWakes
-            return onlyEndWakes ? pendingWake == .end : pendingWake != nil
+            isSleepWokenOnlyByEnds = wokenOnlyByEnds
+            return wokenOnlyByEnds ? pendingWake == .end : pendingWake != nil
         }
         if isAlreadyWoken { sleepTask.cancel() }
         await sleepTask.value
         lock.withLock {
             self.sleepTask = nil
-            if !onlyEndWakes || pendingWake == .end { pendingWake = nil }
+            if !wokenOnlyByEnds || pendingWake == .end { pendingWake = nil }
         }
     }
 
     private func wake(by reason: WakeReason = .change) {
         let sleepTask = lock.withLock { () -> Task<Void, Never>? in
             if pendingWake != .end { pendingWake = reason }
-            return reason == .end || !onlyEndWakesSleep ? self.sleepTask : nil
+            return reason == .end || !isSleepWokenOnlyByEnds ? self.sleepTask : nil
         }
         sleepTask?.cancel()
     }
@@ -462,7 +481,8 @@ private struct Lateness {
     /// Half of the period, in seconds; a value counts for one to two of these.
     private static let halfPeriod: TimeInterval = 30
 
-    private var begin: TimeInterval = -.infinity
+    /// When the current half began, on the monotonic clock.
+    private var halfStart: TimeInterval = -.infinity
     private var formerWorst: TimeInterval = 0
     private var currentWorst: TimeInterval = 0
 
@@ -472,14 +492,14 @@ private struct Lateness {
     }
 
     mutating func worst(at uptime: TimeInterval) -> TimeInterval {
-        if uptime - begin >= 2 * Self.halfPeriod {
+        if uptime - halfStart >= 2 * Self.halfPeriod {
             formerWorst = 0
             currentWorst = 0
-            begin = uptime
-        } else if uptime - begin >= Self.halfPeriod {
+            halfStart = uptime
+        } else if uptime - halfStart >= Self.halfPeriod {
             formerWorst = currentWorst
             currentWorst = 0
-            begin = begin + Self.halfPeriod
+            halfStart += Self.halfPeriod
         }
         return max(formerWorst, currentWorst)
     }

@@ -17,7 +17,7 @@ package final class ServiceManager: Sendable {
     }
 
     /// The manager's timeout for keepalives; nil if it expects none.
-    let patience: Duration?
+    let keepaliveTimeout: Duration?
     private let address: sockaddr_un
     private let addressLength: socklen_t
     private let lock = NSLock()
@@ -46,8 +46,13 @@ package final class ServiceManager: Sendable {
         let prefix = MemoryLayout<sockaddr_un>.size - MemoryLayout.size(ofValue: address.sun_path)
         addressLength = socklen_t(prefix + bytes.count)
         let isForThisProcess = environment["WATCHDOG_PID"].map { $0 == String(getpid()) } ?? true
-        patience = environment["WATCHDOG_USEC"].flatMap(Int64.init)
-            .flatMap { isForThisProcess && $0 > 0 ? .microseconds($0) : nil }
+        if isForThisProcess, let microseconds = environment["WATCHDOG_USEC"].flatMap({ Int64($0) }),
+            microseconds > 0
+        {
+            keepaliveTimeout = .microseconds(microseconds)
+        } else {
+            keepaliveTimeout = nil
+        }
     }
 
     /// Sends a message, without waiting.
@@ -75,8 +80,10 @@ package final class ServiceManager: Sendable {
 
     /// Sends a keepalive, unless a pass has been running for longer than the manager's timeout.
     func sendKeepalive(at now: ContinuousClock.Instant = .now) {
-        guard let patience else { return }
-        let areAllInTime = lock.withLock { passes.values.allSatisfy { now - $0 <= patience } }
+        guard let keepaliveTimeout else { return }
+        let areAllInTime = lock.withLock {
+            passes.values.allSatisfy { begin in now - begin <= keepaliveTimeout }
+        }
         if areAllInTime { tell(.alive) }
     }
 }
@@ -90,11 +97,12 @@ extension ServiceManager: Service {
     }
 
     private func sendKeepalives() async throws {
-        guard let patience else { return try await gracefulShutdown() }
+        // No keepalives are expected: only wait for the shutdown.
+        guard let keepaliveTimeout else { return try await gracefulShutdown() }
         while true {
             sendKeepalive()
             // Several keepalives may be lost or late on a busy machine.
-            try await ContinuousClock().sleep(for: patience / 4)
+            try await ContinuousClock().sleep(for: keepaliveTimeout / 4)
         }
     }
 }

@@ -29,19 +29,19 @@ final class StandingLook: Sendable {
 
     private struct Check {
         /// When the account was last checked; before the first check, the time of activation.
-        var last: Date
+        var date: Date
         /// Whether the state of the account held the mirror at that time.
-        var isHold: Bool
+        var heldMirror: Bool
     }
 
     /// - Parameters:
     ///   - account: The human's account.
-    ///   - last: When the account was last checked; before the first check, when the mirror was
-    ///     activated.
-    ///   - isHold: Whether the state of the account holds the mirror.
+    ///   - lastCheck: When the account was last checked; before the first check, when the mirror
+    ///     was activated.
+    ///   - holdsMirror: Whether the state of the account holds the mirror.
     init(
         of mirror: HumanMirror, account: AccountID, human: AccountGate, store: OutboxStore,
-        last: Date, isHold: Bool
+        lastCheck: Date, holdsMirror: Bool
     ) {
         table = mirror.table
         clock = mirror.clock
@@ -49,7 +49,7 @@ final class StandingLook: Sendable {
         self.account = account
         self.human = human
         self.store = store
-        lastCheck = Mutex(Check(last: last, isHold: isHold))
+        self.lastCheck = Mutex(Check(date: lastCheck, heldMirror: holdsMirror))
     }
 
     /// Checks the account if that is due.
@@ -58,13 +58,14 @@ final class StandingLook: Sendable {
     func lookIfDue() async throws {
         let now = clock.now
         let previous = lastCheck.withLock(\.self)
-        let wait = human.refusal == nil && !previous.isHold ? Self.interval : Self.shortInterval
-        guard !(0..<wait).contains(now.timeIntervalSince(previous.last)) else { return }
+        let wait = human.refusal == nil && !previous.heldMirror ? Self.interval : Self.shortInterval
+        guard !(0..<wait).contains(now.timeIntervalSince(previous.date)) else { return }
         do {
             let standing = try await look(at: now)
-            lastCheck.withLock { $0 = Check(last: now, isHold: standing?.isHold ?? false) }
+            lastCheck.withLock { $0 = Check(date: now, heldMirror: standing?.isHold ?? false) }
         } catch let error as NetworkError {
-            lastCheck.withLock { $0.last = now - wait + Self.shortInterval }
+            // The next check is then due after the short interval.
+            lastCheck.withLock { $0.date = now - wait + Self.shortInterval }
             logger.debug(
                 "State of the human's account not read", metadata: [LogKeys.error: "\(error)"])
         } catch is SeenChanged {

@@ -77,7 +77,7 @@ extension Worker {
         let zone = try await zone()
         let accounts = try await verifiedAccounts(bot: bot, human: human, gates)
         try await mirror.table.noteStatement(configuration.statedConsent, now: clock.now)
-        let secondsSinceFirstStart = clock.uptime - (gates.begun ?? clock.uptime)
+        let secondsSinceFirstStart = clock.uptime - (gates.firstStart ?? clock.uptime)
         let activated = try await mirror.table.activate(
             now: bot.present(at: clock.now) - secondsSinceFirstStart)
         let limits = try await bot.limits()
@@ -123,10 +123,10 @@ extension Worker {
         if deliverer == nil, let human, let account = accounts.record.human {
             standing = StandingLook(
                 of: mirror, account: account, human: human, store: store,
-                last: accounts.record.standingLook ?? activated,
-                isHold: accounts.record.standing?.isHold ?? false)
+                lastCheck: accounts.record.standingLook ?? activated,
+                holdsMirror: accounts.record.standing?.isHold ?? false)
         }
-        if deliverer == nil { try await label(bot, accounts.botAccount) }
+        if deliverer == nil { try await labelAsAutomated(accounts.botAccount, at: bot) }
         logDisabledParts(bot: bot, feeds)
         return WorkerParts(
             configuration: configuration, clock: clock, cadence: cadence, pulse: pulse,
@@ -139,7 +139,7 @@ extension Worker {
             store: store,
             planner: planner,
             // A clock that jumps waits until a pass has ended.
-            judging: TextJudging(mirror.archive, planner.judge, isPatient: !clock.jumps) {
+            judging: TextJudging(mirror.archive, planner.judge, hasLowPriority: !clock.jumps) {
                 [clock] in
                 clock.uptime
             },
@@ -232,10 +232,12 @@ extension Worker {
         bot: AccountGate, human: AccountGate?, _ gates: Gates
     ) async throws -> VerifiedAccounts {
         let storedBefore = try await mirror.table.record()
-        let botAccount = try await account(bot, .bot, isKnown: storedBefore.bot != nil, gates)
+        let botAccount = try await verifiedAccount(
+            of: .bot, at: bot, isKnown: storedBefore.bot != nil, gates)
         let humanAccount: Account? =
             if let human {
-                try await account(human, .human, isKnown: storedBefore.human != nil, gates)
+                try await verifiedAccount(
+                    of: .human, at: human, isKnown: storedBefore.human != nil, gates)
             } else { nil }
         try await mirror.bind(human: humanAccount, bot: botAccount, now: clock.now)
         try await mirror.tellContact()
@@ -252,8 +254,12 @@ extension Worker {
             record: stored)
     }
 
-    private func account(
-        _ network: AccountGate, _ role: AccountRole, isKnown: Bool, _ gates: Gates
+    /// Verifies an account at its network.
+    ///
+    /// - Parameter isKnown: Whether the mirror has stored an account of this role.
+    /// - Returns: The network's answer; nil if the stored account is used without one.
+    private func verifiedAccount(
+        of role: AccountRole, at network: AccountGate, isKnown: Bool, _ gates: Gates
     ) async throws -> Account? {
         if isKnown, gates.verified.contains(role), try await mirror.isVerified(role) { return nil }
         do {
@@ -277,7 +283,7 @@ extension Worker {
     }
 
     /// Marks the bot's account as automated, if that is possible without a person.
-    private func label(_ bot: AccountGate, _ account: Account?) async throws {
+    private func labelAsAutomated(_ account: Account?, at bot: AccountGate) async throws {
         guard let account, !account.isBot else { return }
         do {
             try await bot.labelAsBot()
@@ -342,13 +348,15 @@ package final class Gates: @unchecked Sendable {
     private let lock = NSLock()
     private var gates: [AccountRole: AccountGate] = [:]
     private var roles: Set<AccountRole> = []
-    private var firstStart: TimeInterval?
+    private var uptimeOfFirstStart: TimeInterval?
 
     /// When the first start was attempted, on the monotonic clock, in seconds; nil before that.
-    var begun: TimeInterval? { lock.withLock { firstStart } }
+    var firstStart: TimeInterval? { lock.withLock { uptimeOfFirstStart } }
 
     /// Records an attempt to start.
-    func begin(at uptime: TimeInterval) { lock.withLock { firstStart = firstStart ?? uptime } }
+    func begin(at uptime: TimeInterval) {
+        lock.withLock { uptimeOfFirstStart = uptimeOfFirstStart ?? uptime }
+    }
 
     /// The roles whose accounts the networks have verified.
     var verified: Set<AccountRole> { lock.withLock { roles } }

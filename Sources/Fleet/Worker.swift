@@ -99,7 +99,8 @@ package final class Worker: Sendable {
     /// - Throws: The first error of a step, after the remaining steps.
     package func runOnce() async throws -> Bool {
         do {
-            let done: Void? = try await leaseKeeper().holdingNow { [self] lease in
+            // Nil if another worker holds the mirror.
+            let result: Void? = try await leaseKeeper().holdingNow { [self] lease in
                 pulse.holdsMirror = true
                 await notePass()
                 let record = try await mirror.table.record()
@@ -111,8 +112,8 @@ package final class Worker: Sendable {
                 let parts = try await recordingFaults(of: WorkFault.start) {
                     try await self.parts(lease: lease, deliverer: nil, gates: impatientGates)
                 }
-                await faults.begins(
-                    Passes(parts: parts).all.map(\.name) + [
+                await faults.forgetAll(
+                    except: Passes(parts: parts).all.map(\.name) + [
                         Self.tidying, Passes.texts, WorkFault.clock,
                     ])
                 do {
@@ -130,7 +131,7 @@ package final class Worker: Sendable {
                 }
                 await endPass(parts.bot)
             }
-            return done != nil
+            return result != nil
         } catch is MirrorChanged {
             // The retirement has become due meanwhile: the next call carries it out.
             return true
@@ -143,8 +144,8 @@ package final class Worker: Sendable {
     /// The error of a worker whose mirror has retired.
     func retired() async throws -> ConfigurationError {
         let record = try await mirror.table.record()
-        return (record.retirement ?? Retirement(date: clock.now, asked: clock.now)).over(
-            mirror.name)
+        let retirement = record.retirement ?? Retirement(date: clock.now, asked: clock.now)
+        return retirement.retiredError(of: mirror.name)
     }
 
     /// Records a call of `run --once`, so that a mirror driven by cron counts as running between

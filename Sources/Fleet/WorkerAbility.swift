@@ -43,7 +43,7 @@ final class WorkerAbility: Sendable {
     static let interval: TimeInterval = 15
     /// Seconds for which a part must fail before the failure counts, because lost connections are
     /// usually made again sooner.
-    private static let patience: TimeInterval = 60
+    private static let failureDelay: TimeInterval = 60
     /// Seconds from the beginning of a disability to the first probe, or to the end of a partial
     /// one.
     static let probeDelay: TimeInterval = 300
@@ -89,7 +89,7 @@ final class WorkerAbility: Sendable {
                 reason: "none of its requests is answered: \(failure.error)")
         }
         let failing = state.withLock { $0.failing }.filter {
-            uptime - $0.value.began >= Self.patience
+            uptime - $0.value.began >= Self.failureDelay
         }
         guard
             let (name, first) = failing.min(by: {
@@ -128,7 +128,8 @@ final class WorkerAbility: Sendable {
         state.withLock { state in
             guard let failing = state.failing[part.name] else { return }
             let age = uptime - failing.began
-            guard age < Self.patience || age >= Self.probeDelay else { return }
+            // A failure that counts lasts for the whole delay.
+            guard age < Self.failureDelay || age >= Self.probeDelay else { return }
             state.failing[part.name] = nil
         }
     }
@@ -146,7 +147,7 @@ final class WorkerAbility: Sendable {
     /// Logs a disability once, and its end.
     ///
     /// - Parameter isSharing: Whether the mirrors move to more able workers.
-    func tell(isSharing: Bool) {
+    func logChange(isSharing: Bool) {
         let disability = disability
         let extent = disability?.extent.rawValue
         let isNews = state.withLock { state in

@@ -34,6 +34,6 @@ extension HumanMirror {
             !removed.contains($0.key)
         }
         if !changed.isEmpty { try given.check(changed, besides: stored) }
-        return try given.with(stored: stored.merging(changed) { $1 }).values
+        return try given.with(stored: stored.merging(changed) { _, new in new }).values
     }
 }

@@ -22,6 +22,7 @@ extension HumanMirror {
     package func textFilter(_ mode: FitnessMode? = nil) -> Archive.TextFilter {
         let mode = mode ?? configuration.fitness
         let limits = PublishingLimits.usual(of: configuration.botNetwork)
+        // Nil for texts of all time windows; empty for only those that fit at any time.
         return Archive.TextFilter(
             longest: limits.maximumCharacters, grade: mode.grade.rawValue,
             windows: mode == .off ? nil : [])

@@ -136,8 +136,9 @@ package struct HumanMirror: Sendable {
         if !mayBeNew, !stored.isKnown { try await MirrorTable.requireFirst(given, in: storage) }
         let configuration = try Self.effective(given, stored, vault)
         self.init(
-            configuration, given, installation, storage,
-            MirrorStores(configuration, in: storage, vault: vault, times: installation.readTimes),
+            configuration, given: given, installation: installation, storage: storage,
+            stores: MirrorStores(
+                configuration, in: storage, vault: vault, times: installation.readTimes),
             contact: RequestContact(Self.contact(configuration, stored)), holding: holding)
         self.rehearsal = rehearsal
         guard !process.rehearsal.isEmpty else { return }
@@ -171,8 +172,8 @@ package struct HumanMirror: Sendable {
     }
 
     private init(
-        _ configuration: MirrorSettings, _ given: MirrorSettings, _ installation: Installation,
-        _ storage: any StorageEngine, _ stores: MirrorStores, contact: RequestContact,
+        _ configuration: MirrorSettings, given: MirrorSettings, installation: Installation,
+        storage: any StorageEngine, stores: MirrorStores, contact: RequestContact,
         holding: Holding
     ) {
         self.configuration = configuration
@@ -190,7 +191,8 @@ package struct HumanMirror: Sendable {
     package func scratch() async throws -> HumanMirror {
         let copy = try await storage.scratch(of: configuration.mirror)
         var mirror = HumanMirror(
-            configuration, given, installation, copy, stores.scratch(configuration, in: copy),
+            configuration, given: given, installation: installation, storage: copy,
+            stores: stores.scratch(configuration, in: copy),
             contact: contact,
             holding: .scratch)
         mirror.rehearsal = rehearsal
@@ -208,8 +210,9 @@ package struct HumanMirror: Sendable {
         let stored = try await StoredConfiguration(of: given.mirror, in: storage)
         let configuration = try Self.effective(given, stored, vault)
         var mirror = HumanMirror(
-            configuration, given, installation, storage,
-            MirrorStores(configuration, in: storage, vault: vault, times: installation.readTimes),
+            configuration, given: given, installation: installation, storage: storage,
+            stores: MirrorStores(
+                configuration, in: storage, vault: vault, times: installation.readTimes),
             contact: contact, holding: holding)
         mirror.rehearsal = rehearsal
         contact.tell(Self.contact(configuration, stored))
@@ -231,9 +234,10 @@ package struct HumanMirror: Sendable {
         let storage = installation.storage
         let vault = installation.vault(of: configuration.mirror)
         self.init(
-            configuration, try installation.settings(of: configuration.mirror), installation,
-            storage,
-            MirrorStores(configuration, in: storage, vault: vault, times: installation.readTimes),
+            configuration, given: try installation.settings(of: configuration.mirror),
+            installation: installation, storage: storage,
+            stores: MirrorStores(
+                configuration, in: storage, vault: vault, times: installation.readTimes),
             contact: RequestContact(configuration.operatorContact), holding: .nothing)
     }
 

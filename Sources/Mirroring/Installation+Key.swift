@@ -14,22 +14,24 @@ extension Installation {
     package func requireFittingKey() async throws {
         let vault = try vault(of: MirrorSettings.usualMirror).keyed()
         let roles = AccountRole.allCases.map(\.rawValue)
-        var last: (mirror: String, role: String)?
+        var lastRow: (mirror: String, role: String)?
         while true {
-            let place: SQL =
-                last.map {
-                    " AND (mirror > \($0.mirror) OR mirror = \($0.mirror) AND role > \($0.role))"
-                } ?? ""
+            let afterLastRow: SQL =
+                if let lastRow {
+                    """
+                     AND (mirror > \(lastRow.mirror) OR mirror = \(lastRow.mirror) AND role > \(lastRow.role))
+                    """
+                } else { "" }
             let rows = try await storage.query(
                 """
-                SELECT mirror, role, sealed FROM credentials WHERE role IN \(list: roles)\(place)
+                SELECT mirror, role, sealed FROM credentials WHERE role IN \(list: roles)\(afterLastRow)
                 ORDER BY mirror, role LIMIT \(Self.loginsAtOnce)
                 """)
             guard !rows.isEmpty else { break }
             for row in rows {
                 let mirror = try row.text("mirror")
                 let role = try row.text("role")
-                last = (mirror, role)
+                lastRow = (mirror, role)
                 guard let role = AccountRole(rawValue: role) else { continue }
                 let sealed = try row.text("sealed")
                 // If one login opens, the key fits, and the others (nil if they cannot be opened)
@@ -37,7 +39,7 @@ extension Installation {
                 if (try? vault.of(mirror).opened(sealed, of: role)) != nil { return }
             }
         }
-        guard last != nil else { return }
+        guard lastRow != nil else { return }
         throw ConfigurationError(
             Setting.secretKey.name,
             "opens none of the logins in the database; give every process of it the same key, or log in again"

@@ -604,7 +604,7 @@ import Testing
     }
 
     /// What is young is used for want of others only where there are no others.
-    @Test(arguments: [KnownPast.some, .whole]) func youngTextsAreForWhoseWholePastIsKnown(
+    @Test(arguments: [KnownPast.part, .whole]) func youngTextsAreForWhoseWholePastIsKnown(
         past: KnownPast
     ) async throws {
         let paper = try await PaperMirror(bot: .mastodon, variables: ["MIN_AGE_DAYS": "30"])

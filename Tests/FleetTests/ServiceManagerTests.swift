@@ -61,7 +61,7 @@ import Testing
             (["WATCHDOG_USEC": "0"], nil), (["WATCHDOG_USEC": "soon"], nil), ([:], nil),
         ] as [([String: String], Duration?)])
     func knowsHowLongItWaits(_ environment: [String: String], _ patience: Duration?) throws {
-        try expect(manager(environment).patience, equals: patience)
+        try expect(manager(environment).keepaliveTimeout, equals: patience)
     }
 
     /// Says what the manager hears when a sign is due so many seconds after `begun`; nil for

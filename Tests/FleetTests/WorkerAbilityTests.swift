@@ -49,8 +49,8 @@ import Transport
         let disability = try #require(ability.disability)
         #expect(disability.extent == .all && disability.since == Self.begin)
         #expect(disability.reason == "none of its requests is answered: could not connect")
-        ability.tell(isSharing: true)
-        ability.tell(isSharing: true)
+        ability.logChange(isSharing: true)
+        ability.logChange(isSharing: true)
         await ability.check(isIdle: true)
         try await wait(285)
         // Its mirrors' requests tell.
@@ -60,7 +60,7 @@ import Transport
         await ability.check(isIdle: true)
         #expect(server.requests.count == 1)
         #expect(ability.disability == nil)
-        ability.tell(isSharing: true)
+        ability.logChange(isSharing: true)
         #expect(
             log.values.map { $0.split(separator: ",")[0] } == [
                 "error This worker cannot do its share",

@@ -352,9 +352,9 @@ import Testing
 
     @Test func aTroubleKeepsItsBeginningUntilItIsOver() throws {
         var state = state()
-        expect(state.troubled("one", .unavailable, at: moment(1)), equals: true)
-        expect(state.troubled("one", .unavailable, at: moment(2)), equals: false)
-        expect(state.troubled("two", .forbidden, at: moment(3)), equals: true)
+        expect(state.troubled("one", code: .unavailable, at: moment(1)), equals: true)
+        expect(state.troubled("one", code: .unavailable, at: moment(2)), equals: false)
+        expect(state.troubled("two", code: .forbidden, at: moment(3)), equals: true)
         #expect(state.progress.errorSince == Self.start + 1)
         #expect(state.progress.errorCode == "forbidden")
         expect(state.succeeded(isWhole: false, at: moment(4)), equals: .change)
@@ -454,7 +454,7 @@ import Testing
     @Test func aGapThatEndsInACircleIsNamed() throws {
         var state = state(gap())
         let walk = try #require(state.begin(.gap, at: moment(90)))
-        let step = state.ended(walk, isOutOfPages: false, isCircle: true, at: moment(90))
+        let step = state.ended(walk, isOutOfPages: false, repeatsPages: true, at: moment(90))
         #expect(step.next == .over(.whole))
         #expect(step.unreached?.from == Self.start + 10)
         #expect(step.unreached?.to == Self.start + 50)
@@ -580,7 +580,7 @@ private struct FeedOnPaper {
             _ = state.succeeded(isWhole: endings.allSatisfy { $0 == .whole }, at: moment)
             stored = state.progress
         } catch let error as NetworkError {
-            _ = state.troubled("\(error)", error.code, at: moment)
+            _ = state.troubled("\(error)", code: error.code, at: moment)
             stored = state.progress
         } catch {
             crashes += 1

@@ -35,29 +35,33 @@ import Testing
     @Test(arguments: [AccountStanding.suspended, .moved(to: "ann@new.example")])
     func whatTheNetworkTakesBackEnds(_ state: AccountStanding) {
         let known = HumanStanding(state, since: Self.now)
-        #expect(HumanStanding.after(.active, known, at: Self.now + 60) == nil)
+        #expect(HumanStanding.after(.active, following: known, at: Self.now + 60) == nil)
     }
 
     @Test(arguments: [AccountStanding.memorial, .deactivated])
     func whatAPersonHasToEndStays(_ state: AccountStanding) {
         var known = HumanStanding(state, since: Self.now)
-        #expect(HumanStanding.after(.active, known, at: Self.now + 60) == known)
+        #expect(HumanStanding.after(.active, following: known, at: Self.now + 60) == known)
         #expect(
-            HumanStanding.after(.moved(to: "ann@new.example"), known, at: Self.now + 60) == known)
+            HumanStanding.after(.moved(to: "ann@new.example"), following: known, at: Self.now + 60)
+                == known)
         known.goesOn = Self.now
-        #expect(HumanStanding.after(.active, known, at: Self.now + 60) == nil)
+        #expect(HumanStanding.after(.active, following: known, at: Self.now + 60) == nil)
     }
 
     /// One answer deletes nothing: the next one confirms it a day later, or takes it back.
     @Test func aDeletionCountsOnceItIsSaidTwice() throws {
-        let first = try #require(HumanStanding.after(.deleted, nil, at: Self.now))
+        let first = try #require(HumanStanding.after(.deleted, following: nil, at: Self.now))
         #expect(first.isHold && !first.isToBeFollowed)
-        #expect(HumanStanding.after(.deleted, first, at: Self.now + Self.day - 1) == first)
-        #expect(HumanStanding.after(.active, first, at: Self.now + Self.day - 1) == nil)
-        var second = try #require(HumanStanding.after(.deleted, first, at: Self.now + Self.day))
+        #expect(
+            HumanStanding.after(.deleted, following: first, at: Self.now + Self.day - 1) == first)
+        #expect(HumanStanding.after(.active, following: first, at: Self.now + Self.day - 1) == nil)
+        var second = try #require(
+            HumanStanding.after(.deleted, following: first, at: Self.now + Self.day))
         #expect(second.isToBeFollowed)
         #expect(second.since == first.since)
-        #expect(HumanStanding.after(.active, second, at: Self.now + 2 * Self.day) == second)
+        #expect(
+            HumanStanding.after(.active, following: second, at: Self.now + 2 * Self.day) == second)
         second.goesOn = Self.now
         #expect(!second.isHold && !second.isToBeFollowed)
     }
@@ -65,7 +69,7 @@ import Testing
     @Test func anotherStateTakesThePlaceOfTheLastOne() throws {
         var known = HumanStanding(.suspended, since: Self.now)
         known.goesOn = Self.now + 1
-        let next = try #require(HumanStanding.after(.deleted, known, at: Self.now + 2))
+        let next = try #require(HumanStanding.after(.deleted, following: known, at: Self.now + 2))
         #expect(next == HumanStanding(.deleted, since: Self.now + 2))
         #expect(next.isHold)
     }

@@ -26,7 +26,9 @@ import Testing
         plan.pay(Self.cent * 100, for: .past(.ownPosts))
         #expect(plan.left(for: .past(.ownPosts)) == .zero)
         #expect(plan.left(for: .past(.favorites)) == Self.cent * 100)
-        #expect(plan.opens(for: .past(.ownPosts), Self.cent) == Self.date("2026-12-01T00:00:00Z"))
+        #expect(
+            plan.nextChance(for: .past(.ownPosts), toPay: Self.cent)
+                == Self.date("2026-12-01T00:00:00Z"))
     }
 
     @Test func whatOneDoesNotNeedTheOtherGets() {
@@ -49,7 +51,8 @@ import Testing
         // Life itself may use everything.
         #expect(plan.left(for: .feed(.mentions)) == Self.cent * 150)
         #expect(
-            plan.opens(for: .past(.ownPosts), Self.cent * 50) == Self.date("2026-11-12T00:00:00Z"))
+            plan.nextChance(for: .past(.ownPosts), toPay: Self.cent * 50)
+                == Self.date("2026-11-12T00:00:00Z"))
     }
 
     @Test func aLifeThatCostsMoreThanHalfLeavesLessToLearning() {
@@ -69,7 +72,9 @@ import Testing
         #expect(plan.left(for: .feed(.favorites)) == Money(microdollars: 66_666))
         plan.pay(Money(microdollars: 66_666), for: .feed(.favorites))
         #expect(plan.left(for: .feed(.favorites)) == .zero)
-        #expect(plan.opens(for: .feed(.favorites), Self.cent) == Self.date("2026-11-02T00:00:00Z"))
+        #expect(
+            plan.nextChance(for: .feed(.favorites), toPay: Self.cent)
+                == Self.date("2026-11-02T00:00:00Z"))
         #expect(Self.plan("2026-11-30").left(for: .feed(.favorites)) == Self.cent * 100)
     }
 

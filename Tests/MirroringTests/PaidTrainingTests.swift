@@ -165,7 +165,7 @@ import Testing
         for pass in Passes(parts: try await fixture.worker().parts(lease: nil, deliverer: nil))
             .inOrder
         where pass.name == FeedName.humanPosts { _ = try await pass.run() }
-        try await expect(fixture.mirror.feeds.trainingLeft().posts, equals: .unasked)
+        try await expect(fixture.mirror.feeds.trainingLeft().posts, equals: .notRequested)
         let spent = await fixture.sandbox.ledger.spentMicrodollars
         _ = try await Self.goOn(fixture.mirror)
         await expect(fixture.sandbox.ledger.spentMicrodollars, equals: spent)

@@ -58,20 +58,20 @@ import Testing
     @Test func aSlotLeavesAfterTheHumansSilence() async throws {
         let (hold, _, slots) = try await desk(["12:00"])
         let slot = slots[0]
-        try await expect(hold.verdict(on: slot, now: slot.due), equals: .leaves)
+        try await expect(hold.verdict(on: slot, now: slot.due), equals: .send)
         // Whoever may read it, and whoever wrote it first.
         try await hold.note(
             [post(try at("10:30")), post(try at("11:30"), isTrusted: false)], now: slot.due)
-        guard case .moves(let later) = try await hold.verdict(on: slot, now: slot.due) else {
+        guard case .move(let later) = try await hold.verdict(on: slot, now: slot.due) else {
             return #expect(Bool(false), "it leaves, or falls")
         }
         #expect((try at("12:30")..<(try at("13:31"))).contains(later))
         // The same question has the same answer, and after the silence it leaves.
-        try await expect(hold.verdict(on: slot, now: slot.due), equals: .moves(to: later))
-        try await expect(hold.verdict(on: slot, now: try at("12:30")), equals: .leaves)
+        try await expect(hold.verdict(on: slot, now: slot.due), equals: .move(to: later))
+        try await expect(hold.verdict(on: slot, now: try at("12:30")), equals: .send)
         // What lies ahead was dated by a wrong clock.
         try await hold.note([post(try at("23:00"))], now: slot.due)
-        try await expect(hold.verdict(on: slot, now: try at("12:30")), equals: .leaves)
+        try await expect(hold.verdict(on: slot, now: try at("12:30")), equals: .send)
     }
 
     @Test func aSlotMovesAsItsNeighboursAndTheNightLetIt() async throws {
@@ -79,7 +79,7 @@ import Testing
             ["12:00", "12:31", "12:33"], variables: ["QUIET_HOURS": "12:34-14:00"])
         try await hold.note([post(try at("10:30"))], now: slots[0].due)
         // 12:30 and 12:32 are all that is left of the hour after the silence.
-        guard case .moves(let later) = try await hold.verdict(on: slots[0], now: slots[0].due)
+        guard case .move(let later) = try await hold.verdict(on: slots[0], now: slots[0].due)
         else {
             return #expect(Bool(false), "it leaves, or falls")
         }
@@ -92,7 +92,7 @@ import Testing
         #expect(held.reason == "human-active")
         // Nothing of the day is left.
         try await hold.note([post(try at("22:05"))], now: try at("22:10"))
-        try await expect(hold.verdict(on: held, now: try at("22:10")), equals: .falls)
+        try await expect(hold.verdict(on: held, now: try at("22:10")), equals: .skip)
         let fallen = try await store.holdBack(
             held, until: nil, reason: .humanActive, now: try at("22:10"))
         #expect(fallen.state == .skipped)
@@ -104,8 +104,8 @@ import Testing
         try await hold.note([post(try at("11:59"))], now: slots[0].due)
         #expect(try await store.pin(slots[0].id, nil, now: slots[0].due) != nil)
         let pinned = try #require(try await store.slots(of: Sample.day).first)
-        try await expect(hold.verdict(on: pinned, now: pinned.due), equals: .leaves)
-        try await expect(hold.verdict(on: slots[1], now: slots[1].due), equals: .falls)
+        try await expect(hold.verdict(on: pinned, now: pinned.due), equals: .send)
+        try await expect(hold.verdict(on: slots[1], now: slots[1].due), equals: .skip)
         // Pinned while the worker looked: the person is in time.
         let error = await #expect(throws: OutboxError.self) {
             try await store.holdBack(
@@ -119,8 +119,8 @@ import Testing
     @Test func quietHoursHoldForWhatWasPlannedBefore() async throws {
         let settings = ["HOLD_WHILE_ACTIVE": "none", "QUIET_HOURS": "11:30-13:00"]
         let (hold, store, slots) = try await desk(["11:00", "12:00"], variables: settings)
-        try await expect(hold.verdict(on: slots[0], now: slots[0].due), equals: .leaves)
-        guard case .moves(let later) = try await hold.verdict(on: slots[1], now: slots[1].due)
+        try await expect(hold.verdict(on: slots[0], now: slots[0].due), equals: .send)
+        guard case .move(let later) = try await hold.verdict(on: slots[1], now: slots[1].due)
         else {
             return #expect(Bool(false), "it leaves, or falls")
         }
@@ -129,23 +129,23 @@ import Testing
         #expect(hold.reason(at: later) == .humanActive)
         let held = try await store.holdBack(
             slots[1], until: later, reason: .quietHours, now: slots[1].due)
-        try await expect(hold.verdict(on: held, now: later), equals: .leaves)
+        try await expect(hold.verdict(on: held, now: later), equals: .send)
         // What a person pinned is their wish.
         #expect(try await store.pin(held.id, nil, now: slots[1].due) != nil)
         let pinned = try #require(try await store.slots(of: Sample.day).last)
-        try await expect(hold.verdict(on: pinned, now: slots[1].due), equals: .leaves)
+        try await expect(hold.verdict(on: pinned, now: slots[1].due), equals: .send)
         // Nothing is left of a day that ends quietly.
         let night = try await desk(
             ["12:00"], variables: settings.merging(["QUIET_HOURS": "11:30-00:00"]) { $1 })
         try await expect(
-            night.hold.verdict(on: night.slots[0], now: night.slots[0].due), equals: .falls)
+            night.hold.verdict(on: night.slots[0], now: night.slots[0].due), equals: .skip)
     }
 
     @Test func withoutTheSettingNothingWaits() async throws {
         let (hold, _, slots) = try await desk(["12:00"], variables: ["HOLD_WHILE_ACTIVE": "none"])
         try await hold.note([post(try at("11:59"))], now: slots[0].due)
         #expect(!hold.isOn)
-        try await expect(hold.verdict(on: slots[0], now: slots[0].due), equals: .leaves)
+        try await expect(hold.verdict(on: slots[0], now: slots[0].due), equals: .send)
     }
 
     // MARK: As the network sees it

@@ -94,7 +94,7 @@ import Testing
     @Test func aStepJudgesTwoHundredTextsAtMost() async throws {
         let mirror = try await mirror(450)
         let judging = TextJudging(
-            mirror.archive, mirror.textJudge(zone: Self.zone), isPatient: true
+            mirror.archive, mirror.textJudge(zone: Self.zone), hasLowPriority: true
         ) { 0 }
         var counts: [Int] = []
         while try await judging.step() { counts.append(try await judged(mirror)) }

@@ -279,7 +279,7 @@ extension HealthFacts {
         if wait.holdsCalls {
             return wait.until > now && wait.length >= Self.reportedWait ? .hinders : nil
         }
-        return wait.length >= WorkFault.patience ? .hinders : nil
+        return wait.length >= WorkFault.recoveryTime ? .hinders : nil
     }
 
     private func sendingWaits(_ wait: AccountWait, _ weight: Obstacle.Weight) -> Obstacle {
@@ -647,7 +647,9 @@ extension HealthFacts {
     }
 
     /// Whether a condition has lasted so long that it is not expected to end by itself.
-    private func isOld(_ since: Date) -> Bool { now.timeIntervalSince(since) >= WorkFault.patience }
+    private func isOld(_ since: Date) -> Bool {
+        now.timeIntervalSince(since) >= WorkFault.recoveryTime
+    }
 
     // MARK: Parts of the work
 

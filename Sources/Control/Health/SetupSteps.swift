@@ -235,7 +235,7 @@ struct SetupRows {
     var zoneProposal: String?
 
     static func trainings(_ left: TrainingLeft) -> (posts: Bool, favorites: Bool) {
-        (left.begun(.ownPosts) != nil, left.begun(.favorites) != nil)
+        (left.itemsLeft(of: .ownPosts) != nil, left.itemsLeft(of: .favorites) != nil)
     }
 }
 

@@ -136,14 +136,14 @@ package struct MonthForecast: Equatable, Sendable {
             plan.pay(paid, for: purpose)
             lines.append(Line(what: what, amount: paid))
         }
-        if let posts = left.begun(.ownPosts) {
+        if let posts = left.itemsLeft(of: .ownPosts) {
             pay("older posts", .past(.ownPosts), atMost: price(posts, .ownPosts))
         }
         guard settings.favoriteMode != .off else { return lines }
-        if let favorites = left.begun(.favorites) {
+        if let favorites = left.itemsLeft(of: .favorites) {
             pay("older favorites", .past(.favorites), atMost: price(favorites, .favorites))
         }
-        if let home = left.begun(.home) {
+        if let home = left.itemsLeft(of: .home) {
             pay("posts to compare them with", .past(.home), atMost: price(home, .home))
         }
         // On each day with new favorites, the newest favorites are read.

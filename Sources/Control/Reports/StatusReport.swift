@@ -67,9 +67,9 @@ package struct StatusReport: Codable, Sendable {
             _ price: @escaping (Int, Feed) -> Money?
         ) {
             guard left.isBegun else { return nil }
-            postsLeft = left.begun(.ownPosts) ?? 0
-            favoritesLeft = left.begun(.favorites) ?? 0
-            comparedLeft = left.begun(.home) ?? 0
+            postsLeft = left.itemsLeft(of: .ownPosts) ?? 0
+            favoritesLeft = left.itemsLeft(of: .favorites) ?? 0
+            comparedLeft = left.itemsLeft(of: .home) ?? 0
             let feeds = left.begunFeeds
             let months = feeds.map {
                 left.months(by: plan, of: SpendingPurpose.past($0).part, price)
@@ -79,7 +79,7 @@ package struct StatusReport: Codable, Sendable {
                 feeds.map { feed in
                     let page = price(TrainingLeft.smallestPage, feed) ?? .zero
                     let isOpen = plan.left(for: .past(feed)) >= page
-                    return isOpen ? now : plan.opens(for: .past(feed), page)
+                    return isOpen ? now : plan.nextChance(for: .past(feed), toPay: page)
                 }.min() ?? now
         }
     }

@@ -77,7 +77,7 @@ struct RunCommand: AsyncParsableCommand {
         try await options.withMirror(making: .database) { mirror in
             try await mirror.withWorker(sendsNotices: !dryRun) { worker in
                 if let retirement = try await mirror.table.record().retirement {
-                    if retirement.isOver { throw retirement.over(mirror.name) }
+                    if retirement.isOver { throw retirement.retiredError(of: mirror.name) }
                     guard !dryRun || !retirement.isDue(at: mirror.clock.now) else {
                         return print("nothing would be sent: mirror \(mirror.name) retires")
                     }

@@ -158,11 +158,16 @@ extension HumanMirror {
                 credentials[role] = "login \(Data(hash.prefix(16)).base64EncodedString())"
             }
         }
-        let end = values["paused"].flatMap { Int64($0) }
+        // Nil without a pause; 0 for a pause that only a person ends.
+        let pauseEnd = values["paused"].flatMap { Int64($0) }
+        let isPaused =
+            if let pauseEnd {
+                pauseEnd == 0 || Date(milliseconds: pauseEnd) > clock.now
+            } else { false }
         return MirrorStamp(
             credentials: credentials, accounts: values["accounts"] ?? "",
             zone: values["zone"] ?? "",
-            isPaused: end.map { $0 == 0 || Date(milliseconds: $0) > clock.now } ?? false,
+            isPaused: isPaused,
             settings: values.filter { $0.key.hasPrefix("set ") },
             findings: values.filter { $0.key.hasPrefix("found ") })
     }

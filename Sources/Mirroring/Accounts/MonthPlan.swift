@@ -73,6 +73,7 @@ package struct MonthPlan: Sendable, Equatable {
         tomorrow = SpendingPeriod.day(of: now).end
         end = month.end
         daysLeft = LocalTime(month.end, in: .gmt).day.ordinal - today.ordinal
+        // The days of the month before today, and those that are left.
         days = today.components.day - 1 + daysLeft
     }
 
@@ -115,13 +116,14 @@ package struct MonthPlan: Sendable, Equatable {
     package func left(for purpose: SpendingPurpose) -> Money {
         let part = purpose.part
         if purpose == .originals {
-            return max(
-                min(budget - total, followingShare.scaled(daysGone, of: days) - following), .zero)
+            let allowance = followingShare.scaled(daysGone, of: days) - following
+            return max(min(budget - total, allowance), .zero)
         }
         guard part != .life else { return max(budget - total, .zero) }
         var amount = min(leftOfShare(part), budget - total - keptForLife)
         if purpose == .feed(.favorites) {
-            amount = min(amount, share(of: part).scaled(daysGone, of: days) - newFavorites)
+            let allowance = share(of: part).scaled(daysGone, of: days) - newFavorites
+            amount = min(amount, allowance)
         }
         return max(amount, .zero)
     }
@@ -129,7 +131,7 @@ package struct MonthPlan: Sendable, Equatable {
     /// The next time at which more money may be left for a purpose.
     ///
     /// - Parameter amount: The amount that is wanted and not left now.
-    package func opens(for purpose: SpendingPurpose, _ amount: Money) -> Date {
+    package func nextChance(for purpose: SpendingPurpose, toPay amount: Money) -> Date {
         if purpose == .originals {
             return budget - total >= amount && followingShare >= amount ? tomorrow : end
         }
@@ -150,16 +152,15 @@ package struct MonthPlan: Sendable, Equatable {
         var open = costs.filter { $0.key != .life && $0.value > .zero }
         var months = costs.mapValues { _ in 0 }.filter { open[$0.key] == nil }
         var month = MonthPlan.ofThirtyDays(budget: budget, lifePerDay: lifePerDay)
-        for number in 1...Self.longest where !open.isEmpty {
+        for number in 1...Self.mostMonths where !open.isEmpty {
             month.spent = [:]
             month.newFavorites = .zero
             month.wanted = Set(open.keys)
             for part in [Part.posts, .favorites] {
                 guard let cost = open[part] else { continue }
                 let paid = min(cost, month.left(for: part.purpose))
-                guard paid == cost || paid >= smallest[part] ?? Money(microdollars: 1) else {
-                    continue
-                }
+                let priceOfPage = smallest[part] ?? Money(microdollars: 1)
+                guard paid == cost || paid >= priceOfPage else { continue }
                 month.pay(paid, for: part.purpose)
                 open[part] = paid == cost ? nil : cost - paid
                 if paid == cost { months[part] = number }
@@ -176,7 +177,7 @@ package struct MonthPlan: Sendable, Equatable {
     }
 
     /// The number of months that ``months(toPay:smallest:)`` looks ahead.
-    private static let longest = 120
+    private static let mostMonths = 120
     /// The first day of April 1970.
     private static let april = Date(timeIntervalSince1970: 90 * 86_400)
 
@@ -224,6 +225,7 @@ extension SpendingPurpose {
 extension Money {
     /// The share `part / whole` of the amount, rounded down.
     fileprivate func scaled(_ part: Int, of whole: Int) -> Money {
+        // The product may need more than 64 bits.
         let product = microdollars.multipliedFullWidth(by: part)
         return Money(microdollars: whole.dividingFullWidth(product).quotient)
     }

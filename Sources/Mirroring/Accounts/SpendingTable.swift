@@ -62,7 +62,7 @@ package struct SpendingTable: SpendingBook {
                 for (purpose, reserved) in underWay.amounts(at: now) {
                     planWithoutOpenCalls.pay(.zero - reserved, for: purpose)
                 }
-                let end = plan.opens(for: purpose, amount)
+                let end = plan.nextChance(for: purpose, toPay: amount)
                 return amount <= planWithoutOpenCalls.left(for: purpose)
                     ? min(now + Self.callWait, end) : end
             }
@@ -125,6 +125,7 @@ package struct SpendingTable: SpendingBook {
     ///
     /// - Throws: The store's error.
     package func plan(at now: Date) async throws -> MonthPlan {
+        // A purpose of learning, for which all parts of the plan are read.
         try await storage.read { try plan(at: now, for: .past(.ownPosts), on: $0) }
     }
 

@@ -64,9 +64,9 @@ package struct HumanStanding: Equatable, Sendable {
     /// - Parameters:
     ///   - found: The state that the network reports now.
     ///   - earlier: The state before; nil for an active account.
-    static func after(_ found: AccountStanding, _ earlier: HumanStanding?, at now: Date)
-        -> HumanStanding?
-    {
+    static func after(
+        _ found: AccountStanding, following earlier: HumanStanding?, at now: Date
+    ) -> HumanStanding? {
         if let earlier, found == earlier.state {
             guard earlier.confirmed == nil, now.timeIntervalSince(earlier.since) >= confirmation
             else {
@@ -179,7 +179,7 @@ extension MirrorTable {
             guard let record = try Self.record(mirror, connection) else { return nil }
             try Seen?(seen).require(HumanStanding.seen(record.standing))
             let earlier = record.standing
-            let next = found.map { HumanStanding.after($0, earlier, at: now) } ?? earlier
+            let next = found.map { HumanStanding.after($0, following: earlier, at: now) } ?? earlier
             if next == earlier {
                 try connection.execute(
                     "UPDATE mirrors SET standing_look_ms = \(now.milliseconds) WHERE mirror = \(mirror)"

@@ -40,7 +40,10 @@ package struct MirrorRecord: Equatable, Sendable {
     package var pause: Pause?
 
     /// The pause that applies now; nil if none does.
-    package func pause(at now: Date) -> Pause? { pause.flatMap { $0.holds(at: now) ? $0 : nil } }
+    package func pause(at now: Date) -> Pause? {
+        guard let storedPause: Pause = pause, storedPause.holds(at: now) else { return nil }
+        return storedPause
+    }
 }
 
 /// The source of a time zone that no person set.
@@ -67,7 +70,7 @@ package enum TimeZoneSource: String, Codable, Sendable {
 /// for lack of older ones only if all of it is known.
 package enum KnownPast: String, Codable, Sendable {
     /// The part that the network or the budget allowed to read.
-    case some
+    case part = "some"
     /// Everything that the network shows, or an archive.
     case whole
 }
@@ -121,7 +124,11 @@ package struct Pause: Equatable, Sendable {
     }
 
     /// Whether the pause applies at that time.
-    package func holds(at now: Date) -> Bool { until.map { now < $0 } ?? true }
+    package func holds(at now: Date) -> Bool {
+        // Without an end it applies until a person resumes the mirror.
+        guard let until else { return true }
+        return now < until
+    }
 }
 
 /// The mark that links the copies of a mirror in two databases.

@@ -102,11 +102,11 @@ package struct MirrorTable: Sendable {
     package static func versionsOfLiving(
         in storage: any StorageEngine, among names: [String]? = nil, now: Date
     ) async throws -> [String: Int64] {
-        let isNamed: SQL = names.map { "mirror IN \(list: $0) AND " } ?? ""
+        let isAmongNames: SQL = names.map { "mirror IN \(list: $0) AND " } ?? ""
         let rows = try await storage.query(
             """
             SELECT mirror, version FROM mirrors
-            WHERE \(isNamed)move_state IS NULL AND retired_ms IS NULL AND (paused_ms IS NULL OR paused_until_ms <= \(now.milliseconds)
+            WHERE \(isAmongNames)move_state IS NULL AND retired_ms IS NULL AND (paused_ms IS NULL OR paused_until_ms <= \(now.milliseconds)
                 OR EXISTS (
                     SELECT 1 FROM actions WHERE actions.mirror = mirrors.mirror AND undo_next_ms IS NOT NULL)
                 OR EXISTS (
@@ -249,8 +249,9 @@ package struct MirrorTable: Sendable {
             let record = try Self.record(mirror, connection) ?? MirrorRecord()
             try seen.require(record.pauseSeen(at: now))
             let pause = record.pause(at: now)
-            let standing = record.standing.flatMap {
-                $0.isHold || knowing && $0.goesOn == nil ? $0 : nil
+            let standing = record.standing.flatMap { standing in
+                let isNewlyKnown = knowing && standing.goesOn == nil
+                return standing.isHold || isNewlyKnown ? standing : nil
             }
             if pause?.code == .removing {
                 throw ChangeRefusal(
@@ -333,13 +334,14 @@ package struct MirrorTable: Sendable {
         let botSetting = setting(.bot)
         let mirror = mirror
         try await update(now: now) { record, connection in
-            record.verified.merge(credentials) { $1 }
+            record.verified.merge(credentials) { _, new in new }
             try Self.requireSame(
-                BoundAccount(record.human, called: record.humanHandle),
-                human.map(BoundAccount.init),
+                bound: BoundAccount(record.human, called: record.humanHandle),
+                found: human.map(BoundAccount.init),
                 setting: humanSetting)
             try Self.requireSame(
-                BoundAccount(record.bot, called: record.botHandle), bot.map(BoundAccount.init),
+                bound: BoundAccount(record.bot, called: record.botHandle),
+                found: bot.map(BoundAccount.init),
                 setting: botSetting)
             record.human = verifiedIDs[.human] ?? record.human?.canonical
             record.bot = verifiedIDs[.bot] ?? record.bot?.canonical
@@ -376,7 +378,7 @@ package struct MirrorTable: Sendable {
         login: OwnerLogin? = nil, now: Date
     ) async throws {
         let mirror = mirror
-        try await update(now: now, writesMore: true) { record, connection in
+        try await update(now: now, writesOtherTables: true) { record, connection in
             for (role, account) in accounts {
                 let id = account.id.canonical
                 record.verified[role] = credentials[role]
@@ -509,18 +511,18 @@ package struct MirrorTable: Sendable {
 
     /// - Parameters:
     ///   - now: Recorded for a new mirror.
-    ///   - writesMore: Whether `change` writes other tables; if not, and it changes nothing,
+    ///   - writesOtherTables: Whether `change` writes other tables; if not, and it changes nothing,
     ///     nothing is written.
     ///   - change: Changes the record, or throws.
     /// - Throws: The error of `change`; the store's error.
     func update(
-        now: Date, writesMore: Bool = false,
+        now: Date, writesOtherTables: Bool = false,
         _ change: @escaping @Sendable (inout MirrorRecord, any StorageConnection) throws -> Void
     ) async throws {
         let mirror = mirror
         // Nearly every start finds the values that it would store.
         let isUnchanged = try await storage.read { connection in
-            guard !writesMore, let stored = try Self.record(mirror, connection) else {
+            guard !writesOtherTables, let stored = try Self.record(mirror, connection) else {
                 return false
             }
             var changed = stored
@@ -553,9 +555,9 @@ package struct MirrorTable: Sendable {
     }
 
     /// Fails if a found account differs from the one that the mirror is bound to.
-    private static func requireSame(_ bound: BoundAccount?, _ found: BoundAccount?, setting: String)
-        throws
-    {
+    private static func requireSame(
+        bound: BoundAccount?, found: BoundAccount?, setting: String
+    ) throws {
         guard let bound, let found, bound.id != found.id else { return }
         let isElsewhere = bound.id.network != found.id.network
         throw ConfigurationError(

@@ -278,11 +278,12 @@ package struct ProofTable: Sendable {
         let mirror = mirror
         try await storage.transaction { connection in
             for (account, names) in accounts {
-                let names = names.map { $0.drop { $0 == "@" }.lowercased() } + [account.value]
+                let bareNames = names.map { name in name.drop { $0 == "@" }.lowercased() }
+                let storedNames = bareNames + [account.value]
                 try connection.execute(
                     """
                     DELETE FROM proofs WHERE mirror = \(mirror) AND network = \(account.network.rawValue)
-                        AND (account_id = \(account.value) OR name IN \(list: names) OR name IN (
+                        AND (account_id = \(account.value) OR name IN \(list: storedNames) OR name IN (
                             SELECT proven.name FROM proofs AS proven
                             WHERE proven.mirror = \(mirror) AND proven.network = \(account.network.rawValue)
                                 AND proven.account_id = \(account.value)

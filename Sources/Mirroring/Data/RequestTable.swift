@@ -83,10 +83,9 @@ package struct RequestTable: Sendable {
         guard !statements.isEmpty else { return }
         try await storage.transaction { connection in
             for (rows, value) in statements {
-                let list = rows.dropFirst().reduce(rows[0]) { $0 + ", " + $1 }
                 try connection.execute(
                     """
-                    INSERT INTO counters (mirror, name, value) VALUES \(list)
+                    INSERT INTO counters (mirror, name, value) VALUES \(SQL(joined: rows))
                     ON CONFLICT (mirror, name) DO UPDATE SET value = \(value)
                     """)
             }

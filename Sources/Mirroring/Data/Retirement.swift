@@ -102,7 +102,7 @@ package struct Retirement: Equatable, Sendable {
     }
 
     /// The error for a worker of a mirror that has retired.
-    package func over(_ mirror: String) -> ConfigurationError {
+    package func retiredError(of mirror: String) -> ConfigurationError {
         ConfigurationError(
             "mirror \(mirror)",
             "has retired at \((ended ?? date).rfc3339), so there is nothing to do for a worker; mirror-bot status shows it"

@@ -66,11 +66,13 @@ package struct ServerRuleTable: Sendable {
             let isOfAccount: SQL = "mirror = \(mirror) AND account = \(reference)"
             let entries = [Self.rowOfLastRead] + texts.prefix(Self.mostSentences).map(Self.digest)
             for (position, digest) in entries.enumerated() {
+                // The first entry is the row with the time of the read, and has no sentence.
+                let text = position == 0 ? "" : texts[position - 1]
                 try connection.execute(
                     """
                     INSERT INTO server_rules (mirror, account, digest, position, text, since_ms, read_ms)
                     VALUES (\(mirror), \(reference), \(digest), \(position),
-                        \(position == 0 ? "" : texts[position - 1]), \(now.milliseconds), \(now.milliseconds))
+                        \(text), \(now.milliseconds), \(now.milliseconds))
                     ON CONFLICT (mirror, account, digest) DO UPDATE
                     SET position = excluded.position, read_ms = excluded.read_ms, gone_ms = NULL
                     """)

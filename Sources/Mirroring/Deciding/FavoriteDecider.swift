@@ -53,14 +53,14 @@ package struct FavoriteDecider: Sendable {
     ) async throws -> (decided: [Action], stances: [AccountID: People.Stance]) {
         let authors = items.map(\.author.id)
         let mirror = configuration.mirror
-        let (decided, count, stances) = try await store.decisionFacts(
+        let (decided, favoritesBefore, stances) = try await store.decisionFacts(
             .favorite, among: items.map(\.post.id.value), since: LocalMidnight.before(now, in: zone)
         ) { try People.stances(of: authors, in: mirror, on: $0) }
         guard configuration.favoriteMode != .off else { return ([], stances) }
         let undecided = items.filter {
             !decided.contains($0.post.id.value) && $0.post.createdAt >= activated
         }
-        var favoritesToday = count
+        var favoritesToday = favoritesBefore
         var candidates = undecided.filter {
             refusal(for: $0, stances, today: favoritesToday, now: now) == nil
         }
@@ -221,10 +221,11 @@ extension ObservedPost {
     /// The post as the target of an action.
     var target: Action.Target {
         let name = author.handle.filter { $0 != "\0" }
-        let isName =
+        let isNameLeftOut =
             author.id.network.traits.namesAreIdentities || name.isEmpty || name.utf8.count > 300
         return Action.Target(
-            post: post.id.value, author: author.id, address: address, name: isName ? nil : name)
+            post: post.id.value, author: author.id, address: address,
+            name: isNameLeftOut ? nil : name)
     }
 
     /// The target with the post's text, for a person who decides about the action.

@@ -30,7 +30,7 @@ extension Explanation.Feature {
     /// - Returns: Contributions that add up, with the base, to ln of the rate.
     package static func all(of assessment: Assessment, atMost number: Int? = nil) -> [Self] {
         let shown = assessment.grouped(atMost: number ?? .max)
-        func one(_ contribution: Contribution) -> Self {
+        func feature(_ contribution: Contribution) -> Self {
             Self(
                 name: FeatureGroup.displayName(of: contribution.feature),
                 logOdds: contribution.logOdds,
@@ -50,9 +50,9 @@ extension Explanation.Feature {
             ? sum(shown.rest, "signs, small words", .words)
             : sum(shown.restOfWords, "other words", .words)
                 + sum(shown.restOfPairs, "other pairs", .words)
-        return shown.strongest.map(one) + others
+        return shown.strongest.map(feature) + others
             + sum(shown.spelling, "runs of letters", .spelling)
-            + (number == nil ? shown.form.map(one) : sum(.init(shown.form), "form", .form))
+            + (number == nil ? shown.form.map(feature) : sum(.init(shown.form), "form", .form))
     }
 
     /// Features by group, in the order in which they are shown to people; empty groups are left

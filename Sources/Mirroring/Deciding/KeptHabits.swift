@@ -30,7 +30,7 @@ final class KeptHabits: @unchecked Sendable {
     ///   - mirror: The name of the mirror; its habits are computed again when its replies have
     ///     changed.
     ///   - words: Counts words; nil where there is no dictionary.
-    func habits(of replies: [Archive.PastReply], in mirror: String, _ words: WordCounter?)
+    func habits(of replies: [Archive.PastReply], in mirror: String, words: WordCounter?)
         -> ReplyHabits
     {
         if let habits = cached(replies, in: mirror) { return habits }

@@ -20,7 +20,7 @@ package struct MentionDecider: Sendable {
     /// Seconds for which the replies in a conversation are counted.
     private static let threadMemory: TimeInterval = 30 * 86_400
     /// Seconds after which a mention that needs the human's past is tried again.
-    private static let pastRest: TimeInterval = 300
+    private static let pastRetryWait: TimeInterval = 300
     /// Tries to read the thread of a mention before the mention counts as its own thread.
     private static let threadTries = 3
     /// Mentions that share one read of the database.
@@ -50,7 +50,7 @@ package struct MentionDecider: Sendable {
     let note: FirstReplyNote?
     /// Called with a person from whom nothing may be learned any more.
     let onOptOut: @Sendable (AccountID, String) async throws -> Void
-    private let threads: ThreadQuestions
+    private let threadQuestions: ThreadQuestions
     /// Caps and choices depend on stored rows, so pages are decided one after another.
     private let turnstile = Turnstile()
 
@@ -72,7 +72,7 @@ package struct MentionDecider: Sendable {
         configuration = mirror.configuration
         storage = mirror.storage
         note = mirror.configuration.notesFirstReply ? FirstReplyNote(human: handle) : nil
-        threads = ThreadQuestions { [clock = mirror.clock] in clock.uptime }
+        threadQuestions = ThreadQuestions { [clock = mirror.clock] in clock.uptime }
     }
 
     /// The outcome of one mention.
@@ -97,9 +97,9 @@ package struct MentionDecider: Sendable {
         }
 
         mutating func postpone(
-            _ item: Postponed, of mention: ObservedPost, _ threads: ThreadQuestions
+            _ item: Postponed, of mention: ObservedPost, _ threadQuestions: ThreadQuestions
         ) {
-            threads.postpone(mention.address, of: mention.author.id)
+            threadQuestions.postpone(mention.address, of: mention.author.id)
             postponed.append(item)
         }
     }
@@ -134,20 +134,20 @@ package struct MentionDecider: Sendable {
         var outcomes = Outcomes()
         // Mentions that need no thread do not wait for those that do.
         for part in mentionsToDecide.portions(of: Self.mentionsAtOnce) {
-            outcomes.add(try await settle(part, threads: [:], now: now))
+            outcomes.add(try await settle(part, knownThreads: [:], now: now))
         }
-        var answers: [String: KnownThread] = [:]
+        var knownThreads: [String: KnownThread] = [:]
         for mention in outcomes.open {
             // The page is read again later; the decisions that are stored by then count.
             guard !Task.isShuttingDownGracefully else { throw CancellationError() }
             switch try await askForThread(of: mention, tries: tries) {
-            case .success(let thread): answers[mention.address] = thread
-            case .failure(let delay): outcomes.postpone(delay.item, of: mention, threads)
+            case .success(let thread): knownThreads[mention.address] = thread
+            case .failure(let delay): outcomes.postpone(delay.item, of: mention, threadQuestions)
             }
         }
-        let withThread = outcomes.open.filter { answers[$0.address] != nil }
+        let withThread = outcomes.open.filter { knownThreads[$0.address] != nil }
         for part in withThread.portions(of: Self.mentionsAtOnce) {
-            outcomes.add(try await settle(part, threads: answers, now: now))
+            outcomes.add(try await settle(part, knownThreads: knownThreads, now: now))
         }
         return (outcomes.decided, outcomes.postponed)
     }
@@ -155,22 +155,22 @@ package struct MentionDecider: Sendable {
     /// Decides about some mentions and stores the decisions; those that need their thread stay
     /// open.
     ///
-    /// - Parameter answers: The threads that the network returned, by the addresses of the
+    /// - Parameter knownThreads: The threads that the network returned, by the addresses of the
     ///   mentions.
     private func settle(
-        _ mentions: [ObservedPost], threads answers: [String: KnownThread], now: Date
+        _ mentions: [ObservedPost], knownThreads: [String: KnownThread], now: Date
     ) async throws -> Outcomes {
         do {
-            return try await settleAtOnce(mentions, threads: answers, now: now)
+            return try await settleAtOnce(mentions, knownThreads: knownThreads, now: now)
         } catch let error as StorageError where error.code == .invalidValue {
             var outcomes = Outcomes()
             if let mention = mentions.first, mentions.count == 1 {
                 // The text of the mention can never be stored in a database.
                 outcomes.decided = try await storeUndecidable(mention, error, now: now)
-                threads.settle(mention.address)
+                threadQuestions.settle(mention.address)
             } else {
                 for mention in mentions {
-                    outcomes.add(try await settle([mention], threads: answers, now: now))
+                    outcomes.add(try await settle([mention], knownThreads: knownThreads, now: now))
                 }
             }
             return outcomes
@@ -178,36 +178,37 @@ package struct MentionDecider: Sendable {
     }
 
     private func settleAtOnce(
-        _ mentions: [ObservedPost], threads answers: [String: KnownThread], now: Date
+        _ mentions: [ObservedPost], knownThreads: [String: KnownThread], now: Date
     ) async throws -> Outcomes {
         let midnight = LocalMidnight.before(now, in: zone)
-        var facts = try await read(mentions, threads: answers, now: now, midnight: midnight)
+        var facts = try await read(
+            mentions, knownThreads: knownThreads, now: now, midnight: midnight)
         var outcomes = Outcomes()
         var intents: [(intent: Intent, source: Archive.Original?)] = []
-        var statements: [AccountWord] = []
+        var statements: [AccountStatement] = []
         for mention in mentions {
             if facts.earlier.decided.contains(mention.post.id.value) { continue }
-            let word = facts.words[mention.post.id.value]
-            if let word { statements.append(word) }
+            let statement = facts.accountStatements[mention.post.id.value]
+            if let statement { statements.append(statement) }
             // Nothing is stored about a forgotten person, not even that they wrote.
             if facts.people[mention.author.id]?.isForgotten ?? false { continue }
-            if let word {
-                threads.settle(mention.address)
-                intents.append((try await intent(of: word, mention, now: now), nil))
+            if let statement {
+                threadQuestions.settle(mention.address)
+                intents.append((try await intent(of: statement, mention, now: now), nil))
                 continue
             }
             guard !Task.isShuttingDownGracefully else { throw CancellationError() }
             switch try await outcome(
-                of: mention, &facts, thread: answers[mention.address], now: now)
+                of: mention, &facts, thread: knownThreads[mention.address], now: now)
             {
             case .open:
                 // A waiting mention counts for the cap of its author, so that no more of their
                 // threads are read than mentions may be answered.
-                threads.postpone(mention.address, of: mention.author.id)
+                threadQuestions.postpone(mention.address, of: mention.author.id)
                 outcomes.open.append(mention)
-            case .postponed(let item): outcomes.postpone(item, of: mention, threads)
+            case .postponed(let item): outcomes.postpone(item, of: mention, threadQuestions)
             case .decided(let intent, let source, let confirmation):
-                threads.settle(mention.address)
+                threadQuestions.settle(mention.address)
                 facts.earlier.add(intent, since: midnight)
                 intents.append((intent, source))
                 if let confirmation { intents.append((confirmation, nil)) }
@@ -223,7 +224,7 @@ package struct MentionDecider: Sendable {
 
     /// A statement in a mention that counts because of its author's account, and that is not
     /// answered.
-    private enum AccountWord {
+    private enum AccountStatement {
         /// Three words that prove the ownership of an account, and may be the consent to the
         /// mirror.
         case proof(ProofTable.Match)
@@ -232,13 +233,14 @@ package struct MentionDecider: Sendable {
     }
 
     /// Returns the intent for a mention with such a statement, which is never answered.
-    private func intent(of word: AccountWord, _ mention: ObservedPost, now: Date) async throws
+    private func intent(of statement: AccountStatement, _ mention: ObservedPost, now: Date)
+        async throws
         -> Intent
     {
         let author = mention.author
         if OptOut.isOptedOut(author) { try await onOptOut(author.id, author.handle) }
         let reason: Refusal.Reason =
-            switch word {
+            switch statement {
             case .proof: .provesAccount
             case .stop: .stopsMirror
             }
@@ -248,12 +250,12 @@ package struct MentionDecider: Sendable {
     /// The change that stores the statements of accounts in their order, for the transaction that
     /// records the mentions; nil without statements.
     private func noting(
-        _ statements: [AccountWord], now: Date
+        _ statements: [AccountStatement], now: Date
     ) -> (@Sendable (any StorageConnection) throws -> Void)? {
         guard !statements.isEmpty else { return nil }
         return { [mirror = configuration.mirror] connection in
-            for word in statements {
-                switch word {
+            for statement in statements {
+                switch statement {
                 case .proof(let match):
                     try ProofTable.prove(match, of: mirror, on: connection, now: now)
                 case .stop: try MirrorTable.stop(mirror, on: connection, now: now)
@@ -290,7 +292,7 @@ package struct MentionDecider: Sendable {
         var past: KnownPast?
         var version: Int64 = 0
         /// The account statements in the mentions, by the mentions' identities.
-        var words: [String: AccountWord] = [:]
+        var accountStatements: [String: AccountStatement] = [:]
         /// People who have asked the bot to stop since the facts were read.
         var denied: Set<AccountID> = []
         /// The number of confirmations that were decided since the facts were read.
@@ -302,7 +304,7 @@ package struct MentionDecider: Sendable {
     /// Reads the facts in one transaction, and only the necessary ones about people who are never
     /// answered.
     private func read(
-        _ mentions: [ObservedPost], threads answers: [String: KnownThread], now: Date,
+        _ mentions: [ObservedPost], knownThreads: [String: KnownThread], now: Date,
         midnight: Date
     ) async throws -> Facts {
         guard !mentions.isEmpty else { return Facts() }
@@ -317,14 +319,16 @@ package struct MentionDecider: Sendable {
         }
         return try await storage.read { [mirror = configuration.mirror] connection in
             var facts = Facts()
-            facts.words = try ProofTable.matches(candidates, of: mirror, on: connection, now: now)
-                .mapValues(AccountWord.proof)
+            facts.accountStatements = try ProofTable.matches(
+                candidates, of: mirror, on: connection, now: now
+            )
+            .mapValues(AccountStatement.proof)
             facts.people = try People.acquaintances(
                 with: mentions.map(\.author.id), in: mirror, on: connection)
             for mention in stopping {
                 let isHuman = try facts.accounts(of: mention.author.id)
                     .contains { try MirrorTable.isHuman($0, of: mirror, on: connection) }
-                if isHuman { facts.words[mention.post.id.value] = .stop }
+                if isHuman { facts.accountStatements[mention.post.id.value] = .stop }
             }
             var question = OutboxStore.Question(
                 midnight: midnight, threadsSince: now - Self.threadMemory)
@@ -332,7 +336,7 @@ package struct MentionDecider: Sendable {
             question.accounts = facts.people.values.flatMap(\.accounts)
             question.parents = mentions.compactMap(\.replyToAddress)
             question.threads = mentions.flatMap { mention in
-                [mention.post.id.value, mention.conversation, answers[mention.address]?.name]
+                [mention.post.id.value, mention.conversation, knownThreads[mention.address]?.name]
                     .compactMap(\.self)
             }
             facts.earlier = try store.earlierReplies(question, on: connection)
@@ -419,7 +423,8 @@ package struct MentionDecider: Sendable {
         // Mentions that wait for their threads are counted too, so that one person cannot take all
         // of the worker's time.
         var factsOfMention = mentionFacts(
-            mention, facts, waiting: threads.open(of: mention.author.id, besides: mention.address))
+            mention, facts,
+            waiting: threadQuestions.open(of: mention.author.id, besides: mention.address))
         if let refusal = rules.refusal(of: factsOfMention, at: network.present(at: now))
             ?? refusalOfNetwork(mention)
         {
@@ -429,7 +434,7 @@ package struct MentionDecider: Sendable {
             return .postponed(
                 Postponed(
                     address: mention.address, reason: "the human's past is not known yet",
-                    until: now + Self.pastRest))
+                    until: now + Self.pastRetryWait))
         }
         if configuration.review.contains(.reply) { intent.state = .suggested }
         let source: Archive.Original
@@ -599,10 +604,12 @@ package struct MentionDecider: Sendable {
         func postponed(_ reason: String, until: Date? = nil) -> Result<KnownThread, Delay> {
             .failure(Delay(item: Postponed(address: mention.address, reason: reason, until: until)))
         }
-        guard threads.hasTime else { return postponed("other threads took their time") }
+        guard threadQuestions.hasTime else { return postponed("other threads took their time") }
         do {
             return .success(
-                .known(try await threads.timing { try await network.conversation(of: mention) }))
+                .known(
+                    try await threadQuestions.timing { try await network.conversation(of: mention) }
+                ))
         } catch let error as NetworkError where !error.dropsItem && tries < Self.threadTries {
             return postponed("\(error)", until: error.retryAfter)
         } catch is NetworkError {
@@ -641,7 +648,9 @@ private final class ThreadQuestions: @unchecked Sendable {
     var hasTime: Bool {
         let now = uptime()
         return lock.withLock {
-            if periodStart.map({ now - $0 >= Self.period }) ?? true {
+            let isPeriodOver =
+                if let periodStart { now - periodStart >= Self.period } else { true }
+            if isPeriodOver {
                 periodStart = now
                 secondsSpent = 0
             }

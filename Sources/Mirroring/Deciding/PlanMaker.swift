@@ -86,12 +86,14 @@ package struct PlanMaker: Sendable {
             return nil
         }
         var bestDraw: (count: Int, plan: DayPlan)?
-        for draw in 0..<Self.draws where bestDraw.map({ $0.count < count }) ?? true {
+        for draw in 0..<Self.draws {
+            if let bestDraw, bestDraw.count >= count { break }
             guard let drawn = drawing.plan(seed: draw == 0 ? nil : "\(day)/\(draw)") else {
                 return nil
             }
             let open = drawn.slots.count { $0.due > instant }
-            if open > bestDraw?.count ?? -1 { bestDraw = (open, drawn) }
+            if let bestDraw, bestDraw.count >= open { continue }
+            bestDraw = (open, drawn)
         }
         guard let bestDraw else { return nil }
         return try await filled(bestDraw.plan, now: now)
@@ -125,7 +127,8 @@ package struct PlanMaker: Sendable {
             let drawn = try await drawing(of: day, now: now, watching: watching)?.plan()
         else { return nil }
         func action(_ slot: Intent) -> Action { Action(slot, of: mirror, at: slot.due) }
-        let slots = try await slots(of: drawn, now: now) { action($0).comes(after: now) }
+        let slots = try await slots(
+            of: drawn, now: now, until: { action($0).comes(after: now) })
         return slots.map(action).first { $0.comes(after: now) }
     }
 
@@ -539,7 +542,7 @@ struct TextPool {
             seed: PlanSeed.text(mirror: maker.configuration.mirror, day: day, minute: minute))
         let era = try await era(at: minute, of: day)
         // Demoted texts: if there are no others, the first is used; later slots may use the rest.
-        var demoted: [Found] = []
+        var demoted: [UsableText] = []
         defer { takenKeys.subtract(demoted.map(\.choice.textKey)) }
         for _ in 0..<Self.tries {
             let shelf = try await plainShelf(at: minute, of: day) ?? shelf(at: minute, of: day)
@@ -550,7 +553,7 @@ struct TextPool {
                 let (wording, post) = try await wording(
                     of: choice, from: shelf, at: minute, of: day)
             else { continue }
-            var found = Found(choice: choice, shelf: shelf, wording: wording, post: post)
+            var found = UsableText(choice: choice, shelf: shelf, wording: wording, post: post)
             found.opinion = try await opinion(on: found)
             if found.opinion?.isDemoted == true {
                 demoted.append(found)
@@ -561,16 +564,18 @@ struct TextPool {
                 takenKeys.remove(choice.textKey)
                 break
             }
-            return settle(on: found)
+            return noteChoice(of: found)
         }
         guard !demoted.isEmpty else {
-            return (nil, Explanation("no archived post may be used at this time"))
+            return (
+                wording: nil, why: Explanation("no archived post may be used at this time")
+            )
         }
-        return settle(on: demoted.removeFirst())
+        return noteChoice(of: demoted.removeFirst())
     }
 
     /// A text that may be used for a slot.
-    private struct Found {
+    private struct UsableText {
         let choice: TextChoice
         let shelf: Shelf
         let wording: Action.Wording
@@ -581,7 +586,7 @@ struct TextPool {
 
         /// Whether it needs a concession that a demoted text does not: lower fitness, a younger age
         /// or a repetition.
-        func needsMoreConcessions(than demoted: Found) -> Bool {
+        func needsMoreConcessions(than demoted: UsableText) -> Bool {
             let explanation = choice.explanation
             let other = demoted.choice.explanation
             return shelf.filter.grade > max(demoted.shelf.filter.grade, Fitness.Grade.fit.rawValue)
@@ -592,7 +597,7 @@ struct TextPool {
     }
 
     /// Notes that a text was chosen, and returns it with the reason.
-    private mutating func settle(on found: Found) -> (
+    private mutating func noteChoice(of found: UsableText) -> (
         wording: Action.Wording?, why: Explanation
     ) {
         lastTextDate = found.post.createdAt
@@ -611,7 +616,7 @@ struct TextPool {
 
     /// Returns the learned opinion of a text; `nil` if there is none, or if the counts cannot be
     /// read.
-    private mutating func opinion(on found: Found) async throws -> TextOpinion? {
+    private mutating func opinion(on found: UsableText) async throws -> TextOpinion? {
         guard let session else { return nil }
         if let earlier = opinions[found.choice.textKey] { return earlier }
         do {
@@ -673,9 +678,9 @@ struct TextPool {
         var filter = filter
         filter.grade = Fitness.Grade.plain.rawValue
         filter.windows = windows(on: day, at: minute)
-        let minutes = sum(.plain, filter.windows)
-        let number = minutes.reduce(0, +)
-        let shelf = Shelf(filter: filter, counts: minutes, isPlain: true)
+        let postCounts = countPosts(upTo: .plain, in: filter.windows)
+        let number = postCounts.reduce(0, +)
+        let shelf = Shelf(filter: filter, counts: postCounts, isPlain: true)
         // With so many texts, at least one must be free, whichever the taken ones are.
         let takenCount = recentUses.count + takenKeys.count
         if number > Self.mostListed, number >= takenCount + TextJudge.fewest {
@@ -703,16 +708,20 @@ struct TextPool {
         var filter = filter
         var grade = mode.grade
         if mode != .off { filter.windows = windows(on: day, at: minute) }
-        var minutes = sum(grade, filter.windows)
+        var postCounts = countPosts(upTo: grade, in: filter.windows)
         for lowerGrade in [Fitness.Grade.ofItsTime, FitnessMode.loose.grade]
         where lowerGrade > grade {
-            let widerMinutes = sum(lowerGrade, filter.windows)
-            guard minutes.reduce(0, +) < TextJudge.fewest, widerMinutes != minutes else { continue }
+            let widerCounts = countPosts(upTo: lowerGrade, in: filter.windows)
+            guard postCounts.reduce(0, +) < TextJudge.fewest, widerCounts != postCounts else {
+                continue
+            }
             grade = lowerGrade
-            minutes = widerMinutes
+            postCounts = widerCounts
         }
         filter.grade = grade.rawValue
-        let isPlain = mode == .plain && grade == .fit && minutes == sum(.plain, filter.windows)
+        let isPlain =
+            mode == .plain && grade == .fit
+            && postCounts == countPosts(upTo: .plain, in: filter.windows)
         let few = "with fewer than \(TextJudge.fewest)"
         let concession: String? =
             switch grade {
@@ -724,13 +733,20 @@ struct TextPool {
             case .addressed, .broken:
                 "\(few) that stand for themselves, also of those that name a day or speak to somebody"
             }
-        return Shelf(filter: filter, counts: minutes, concession: concession, isPlain: isPlain)
+        return Shelf(filter: filter, counts: postCounts, concession: concession, isPlain: isPlain)
     }
 
-    private func sum(_ grade: Fitness.Grade, _ windows: [String]?) -> [Int] {
+    /// The number of posts of each minute that are fit enough.
+    ///
+    /// - Parameters:
+    ///   - grade: The lowest fitness.
+    ///   - windows: The time windows that apply; nil if windows do not matter.
+    private func countPosts(upTo grade: Fitness.Grade, in windows: [String]?) -> [Int] {
         counts.filter { count in
-            count.grade <= grade.rawValue
-                && (count.window.isEmpty || windows?.contains(count.window) ?? true)
+            guard count.grade <= grade.rawValue else { return false }
+            // A text without a window may be posted at any time.
+            guard let windows, !count.window.isEmpty else { return true }
+            return windows.contains(count.window)
         }.reduce(into: [Int](repeating: 0, count: MinuteOfDay.count)) { sum, count in
             for minute in sum.indices { sum[minute] += count.minutes[minute] }
         }
@@ -750,10 +766,9 @@ struct TextPool {
             let minutes = minute.ranges(within: window)
             let number = minutes.map { shelf.counts[$0].reduce(0, +) }.reduce(0, +)
             if number > Self.mostListed {
-                if let drawn = try await draw(from: shelf, minutes, at: minute, window, &generator)
-                {
-                    return drawn
-                }
+                let drawn = try await draw(
+                    from: shelf, in: minutes, at: minute, within: window, &generator)
+                if let drawn { return drawn }
             } else if number >= TextChooser.fewestTexts || window == TextChooser.windows.last {
                 let near = candidates(try await archive.texts(in: minutes, shelf.filter))
                 let choice = chooser.choose(
@@ -792,20 +807,22 @@ struct TextPool {
 
     /// Draws a text that may be used, each with the same probability; nil if some draws find none.
     private func draw(
-        from shelf: Shelf, _ minutes: [ClosedRange<Int>], at minute: MinuteOfDay, _ window: Int,
-        _ generator: inout SplitMix64
+        from shelf: Shelf, in minutes: [ClosedRange<Int>], at minute: MinuteOfDay,
+        within window: Int, _ generator: inout SplitMix64
     ) async throws -> TextChoice? {
         let number = minutes.map { shelf.counts[$0].reduce(0, +) }.reduce(0, +)
         for _ in 0..<Self.draws {
-            var offset = min(Int(generator.nextUniform() * Double(number)), number - 1)
-            var places = minutes.joined().makeIterator()
-            var place = places.next()
-            while let passed = place, offset >= shelf.counts[passed] {
-                offset -= shelf.counts[passed]
-                place = places.next()
+            // A random index into the posts of all minutes, which are passed one after the other
+            // until the index is that of a post of one minute.
+            var index = min(Int(generator.nextUniform() * Double(number)), number - 1)
+            var remainingMinutes = minutes.joined().makeIterator()
+            var drawnMinute = remainingMinutes.next()
+            while let passed = drawnMinute, index >= shelf.counts[passed] {
+                index -= shelf.counts[passed]
+                drawnMinute = remainingMinutes.next()
             }
-            guard let place else { return nil }
-            let text = try await maker.archive.text(at: place, number: offset, shelf.filter)
+            guard let drawnMinute else { return nil }
+            let text = try await maker.archive.text(at: drawnMinute, number: index, shelf.filter)
             // Draws again if the text is taken, or was used lately or, under a limit of uses,
             // ever. Few of so many texts are; if every draw fails, the caller lists the texts.
             guard let text, !takenKeys.contains(text.textKey),

@@ -89,9 +89,11 @@ package struct PlanRedraw: Sendable {
 
     /// The number of a further slot of a day.
     package static func nextNumber(_ slots: [Action]) -> Int {
-        (slots.compactMap { action in
+        let numbers = slots.compactMap { action in
             if case .post(let name, _) = action.payload { name.number } else { nil }
-        }.max() ?? 0) + 1
+        }
+        guard let largest = numbers.max() else { return 1 }
+        return largest + 1
     }
 
     /// The refusal of a change that repeatedly conflicted with another one.

@@ -232,7 +232,8 @@ package struct ReplyFinder: Sendable {
         }
         let mentionText = ReplyScorer.Text(
             mention.post.text, language: mention.post.language, words: counted(mention.post.text))
-        let humanHabits = habits.habits(of: facts.newest, in: configuration.mirror, words)
+        let humanHabits = habits.habits(
+            of: facts.newest, in: configuration.mirror, words: words)
         return await ReplyScorer(habits: humanHabits).scores(of: replies, for: mentionText)
     }
 }

@@ -14,10 +14,11 @@ package struct SlotHold: Sendable {
     /// The decision about a slot whose time has come.
     package enum Verdict: Equatable, Sendable {
         /// The slot is sent now.
-        case leaves
-        case moves(to: Date)
+        case send
+        /// The slot is sent later on its day.
+        case move(to: Date)
         /// The slot is skipped, because the rest of its day has no time for it.
-        case falls
+        case skip
     }
 
     /// Minutes after the silence over which held slots are spread, if possible, so that they do not
@@ -56,27 +57,29 @@ package struct SlotHold: Sendable {
         if let latest = times.max() { try await archive.noteActivity(at: latest) }
     }
 
-    /// Decides whether a due slot leaves, moves or falls.
+    /// Decides whether a due slot is sent, moved or skipped.
     ///
     /// - Parameter last: The time of the human's last known post.
     /// - Throws: The store's error.
     package func verdict(on slot: Action, lastActivity last: Date?, now: Date) async throws
         -> Verdict
     {
-        guard !slot.isPinned, case .post(let name, _) = slot.payload else { return .leaves }
-        guard let start = silence(since: last, after: now) ?? (isQuiet(at: now) ? now : nil) else {
-            return .leaves
+        guard !slot.isPinned, case .post(let name, _) = slot.payload else { return .send }
+        let startInQuietHours = isQuiet(at: now) ? now : nil
+        guard let start = silence(since: last, after: now) ?? startInQuietHours else {
+            return .send
         }
         let otherSlots = try await store.slots(of: name.day).filter {
             $0.id != slot.id && ![.skipped, .expired, .failed].contains($0.state)
         }
-        return time(for: slot, of: name.day, after: start, besides: otherSlots.map(\.due)).map {
-            .moves(to: $0)
+        let otherTimes = otherSlots.map(\.due)
+        guard let later = time(for: slot, of: name.day, after: start, besides: otherTimes) else {
+            return .skip
         }
-            ?? .falls
+        return .move(to: later)
     }
 
-    /// The reason why a slot that may not leave now waits or falls.
+    /// The reason why a slot that may not be sent now is moved or skipped.
     package func reason(at now: Date) -> Action.Reason {
         isQuiet(at: now) ? .quietHours : .humanActive
     }

@@ -107,7 +107,7 @@ package struct TextJudge: Sendable {
     ///
     /// - Parameter habits: Nil if they are not known yet.
     func preparation(
-        of unprepared: Archive.Unprepared, _ unwanted: Unwanted, _ habits: Habits?
+        of unprepared: Archive.Unprepared, _ unwanted: Unwanted, habits: Habits?
     ) -> Archive.Preparation {
         let post = unprepared.post
         let sequel = unprepared.sequel
@@ -121,7 +121,9 @@ package struct TextJudge: Sendable {
             length: prepared.length,
             fitness: isJudged(unprepared, habits)
                 ? unprepared.earlier.fitness
-                : fitness(of: post, parts, habits, followsClosely: unprepared.followsClosely))
+                : fitness(
+                    of: post, followedBy: parts, habits: habits,
+                    followsClosely: unprepared.followsClosely))
     }
 
     /// Whether the stored verdict on the words of a post is still valid.
@@ -132,17 +134,19 @@ package struct TextJudge: Sendable {
         // Which parts of a thread are judged depends on the settings.
         guard parts.isEmpty || earlier.hasPrefix(rules.version + " ") else { return false }
         let text = ([unprepared.post] + parts).map(\.text).joined()
-        return habits?.giveSameVerdict(on: text, as: earlierHabits)
-            ?? (earlierHabits == Habits.unknown)
+        guard let habits else { return earlierHabits == Habits.unknown }
+        return habits.giveSameVerdict(on: text, as: earlierHabits)
     }
 
     private func fitness(
-        of post: Post, _ parts: [Post], _ habits: Habits?, followsClosely: Bool = false
+        of post: Post, followedBy parts: [Post], habits: Habits?, followsClosely: Bool = false
     ) -> Archive.StoredFitness {
         var verdict =
-            habits?.complete(
-                verdict(on: post, followedBy: parts), on: post, followedBy: parts.map(\.text))
-            ?? verdict(on: post, followedBy: parts)
+            if let habits {
+                habits.complete(
+                    self.verdict(on: post, followedBy: parts), on: post,
+                    followedBy: parts.map(\.text))
+            } else { self.verdict(on: post, followedBy: parts) }
         if followsClosely { verdict.demote(.followsClosely) }
         return Archive.StoredFitness(verdict)
     }
@@ -154,7 +158,7 @@ package struct TextJudge: Sendable {
     func fitness(of original: Archive.Original, followedBy parts: [Post]) -> Archive.StoredFitness {
         let stored = original.judged.fitness
         guard habits(in: original.judged.rules) == nil else { return stored }
-        let fitness = fitness(of: original.post, parts, nil)
+        let fitness = fitness(of: original.post, followedBy: parts, habits: nil)
         // Reasons that depend on other posts of the archive stay valid until the archive is judged
         // again.
         let isOfArchive = [Refusal.Reason.machineClient, .rareTag, .followsClosely].map(\.rawValue)

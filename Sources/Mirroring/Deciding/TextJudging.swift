@@ -23,7 +23,7 @@ package actor TextJudging {
 
     private let archive: Archive
     private let judge: TextJudge
-    private let isPatient: Bool
+    private let hasLowPriority: Bool
     private let uptime: @Sendable () -> TimeInterval
     /// The count of habits for the current pass over the texts; nil between two passes.
     private var count: HabitCount?
@@ -40,15 +40,15 @@ package actor TextJudging {
     /// - Parameters:
     ///   - archive: The archive with the texts.
     ///   - judge: The rules.
-    ///   - isPatient: Whether all other work of the machine goes first.
+    ///   - hasLowPriority: Whether all other work of the machine goes first.
     ///   - uptime: Reads a monotonic clock, in seconds.
     package init(
-        _ archive: Archive, _ judge: TextJudge, isPatient: Bool = false,
+        _ archive: Archive, _ judge: TextJudge, hasLowPriority: Bool = false,
         uptime: @escaping @Sendable () -> TimeInterval
     ) {
         self.archive = archive
         self.judge = judge
-        self.isPatient = isPatient
+        self.hasLowPriority = hasLowPriority
         self.uptime = uptime
     }
 
@@ -110,13 +110,13 @@ package actor TextJudging {
             let isOver = uptime() - begin >= Self.longestStep || Task.isShuttingDownGracefully
             guard judged.isEmpty || !isOver else { break }
             try Task.checkCancellation()
-            if isPatient {
+            if hasLowPriority {
                 let preparation = try await Self.thread.run {
-                    judge.preparation(of: post, unwanted, habits)
+                    judge.preparation(of: post, unwanted, habits: habits)
                 }
                 judged.append((post, preparation))
             } else {
-                judged.append((post, judge.preparation(of: post, unwanted, habits)))
+                judged.append((post, judge.preparation(of: post, unwanted, habits: habits)))
                 await Task.yield()
             }
         }
@@ -148,7 +148,7 @@ extension Archive {
         for post in posts {
             if Task.isShuttingDownGracefully { throw CancellationError() }
             try Task.checkCancellation()
-            judged.append((post, judge.preparation(of: post, unwanted, nil)))
+            judged.append((post, judge.preparation(of: post, unwanted, habits: nil)))
             await Task.yield()
         }
         try await store(judged, by: version)

@@ -87,7 +87,7 @@ package actor FaultLog {
     }
 
     /// Forgets the faults of all parts except these, which are the only ones that still run.
-    package func begins(_ parts: [String]) async {
+    package func forgetAll(except parts: [String]) async {
         await load()
         for part in Set(current.keys).union((stored ?? [:]).keys).subtracting(parts) {
             await works(part)

@@ -12,7 +12,7 @@ package struct WorkFault: Codable, Equatable, Sendable {
     /// The comparison of this machine's clock with the network's.
     package static let clock = "clock"
     /// Seconds within which a failing part is expected to recover.
-    package static let patience: TimeInterval = 600
+    package static let recoveryTime: TimeInterval = 600
 
     /// One of the above, the name of a pass, or the role of an account.
     package var part: String
@@ -35,5 +35,5 @@ package struct WorkFault: Codable, Equatable, Sendable {
     }
 
     /// Whether it has failed for so long that it is not expected to recover.
-    package var isLasting: Bool { noted.timeIntervalSince(since) >= Self.patience }
+    package var isLasting: Bool { noted.timeIntervalSince(since) >= Self.recoveryTime }
 }

@@ -75,24 +75,26 @@ struct FeedItem: Equatable, Sendable {
             item.state = .unreadable
             item.reason = Self.unstorable
         case .postponed(let postponed):
-            item.wait(postponed.reason, asked: postponed.until, now: now)
+            item.wait(postponed.reason, notBefore: postponed.until, now: now)
         case .failed(let error) where error.dropsItem:
             item.state = state == .unreadable ? .unreadable : .givenUp
             item.reason = "\(error)"
-        case .failed(let error): item.wait("\(error)", asked: error.retryAfter, now: now)
+        case .failed(let error): item.wait("\(error)", notBefore: error.retryAfter, now: now)
         }
         return item
     }
 
     /// Sets the next try, unless the tries have gone on for too long.
-    private mutating func wait(_ reason: String, asked: Date?, now: Date) {
+    ///
+    /// - Parameter earliest: The earliest time of the next try; nil for the usual schedule.
+    private mutating func wait(_ reason: String, notBefore earliest: Date?, now: Date) {
         self.reason = reason
         guard !RetryRule.item.isOver(since: noted, now: now) else {
             state = .givenUp
             return
         }
         state = .waiting
-        next = RetryRule.item.next(after: attempts, key: name, asked: asked, now: now)
+        next = RetryRule.item.next(after: attempts, key: name, asked: earliest, now: now)
     }
 }
 
@@ -103,7 +105,7 @@ extension FeedItem {
             name: postponed.address, state: .waiting, reason: postponed.reason, version: version,
             noted: now)
         attempts = 1
-        wait(postponed.reason, asked: postponed.until, now: now)
+        wait(postponed.reason, notBefore: postponed.until, now: now)
     }
 
     /// An item that cannot be read.

@@ -90,7 +90,7 @@ package actor FeedReader {
         if let resume = gate.pause(of: feed, at: clock.now) {
             await noteTrouble(
                 "it waits until \(resume.rfc3339), for the network takes no more requests before",
-                .rateLimited,
+                code: .rateLimited,
                 unlessTroubled: true)
             return resume
         }
@@ -148,7 +148,7 @@ package actor FeedReader {
                 }
                 return !endings.contains(.stopped)
             } catch let error as NetworkError {
-                await noteTrouble("\(error)", error.code)
+                await noteTrouble("\(error)", code: error.code)
                 throw error
             }
         }
@@ -193,11 +193,12 @@ package actor FeedReader {
                 case .success(nil):
                     state.ended(
                         walk, isOutOfPages: pager.isOutOfPages,
-                        isCircle: !pager.isOutOfPages && !pager.isComplete,
+                        repeatsPages: !pager.isOutOfPages && !pager.isComplete,
                         at: moment)
                 case .failure(let error): state.failed(error, in: walk, at: moment)
                 }
-            let isStored = try await store(since: progressBefore, items, step.unreached)
+            let isStored = try await store(
+                since: progressBefore, items: items, unreached: step.unreached)
             switch step.next {
             case .failure(let error): throw error
             // If another process stored a state meanwhile, that state counts, and the next look
@@ -215,7 +216,8 @@ package actor FeedReader {
     /// Hands over a page; returns the notes about its items.
     private func handOver(_ page: FeedPage, _ handle: Handler) async throws -> [FeedItem] {
         let storable = page.items.filter(\.isStorable)
-        let postponed = storable.isEmpty ? [] : try await handle(storable, 0)
+        let earlierTries = 0
+        let postponed = storable.isEmpty ? [] : try await handle(storable, earlierTries)
         let broken = page.items.filter { !$0.isStorable }
             .map { UnreadableItem(digest: $0.digest, cause: FeedItem.unstorable) }
         let now = clock.now
@@ -276,8 +278,10 @@ package actor FeedReader {
     ) async throws {
         let feedBelow = FeedName.below(name)
         try await tryAgain(in: feedBelow, while: { mayGoOn }) { item in
-            let reason = try await reasonToReturn(to: item.name, look)
-            return reason.map { .postponed(Postponed(address: item.name, reason: $0)) } ?? .decided
+            guard let reason = try await reasonToReturn(to: item.name, look) else {
+                return .decided
+            }
+            return .postponed(Postponed(address: item.name, reason: reason))
         }
         guard let stretch = try await progress().ownPostsToLookBelow else { return }
         let posts = try await list(stretch.place, stretch.end)
@@ -317,6 +321,7 @@ package actor FeedReader {
     func wantPast(_ limit: Int) async throws {
         try await change { progress in
             if progress.position == nil, progress.past == nil {
+                // Without a position a walk begins at the newest item and uses no cursor.
                 progress.past = Stretch(cursor: "", remaining: limit)
             } else if progress.past?.remaining == nil {
                 progress.past?.remaining = limit
@@ -354,7 +359,8 @@ package actor FeedReader {
             guard let remaining = state.left(of: limit), remaining > 0 else { return 0 }
             guard try await mayGoOn() else { return remaining }
             let ending = try await read(.past(limit: limit), handle, mayGoOn, pages: max(limit, 1))
-            return ending == .stopped ? state.left(of: limit) ?? 0 : 0
+            guard ending == .stopped else { return 0 }
+            return state.left(of: limit) ?? 0
         }
     }
 
@@ -387,7 +393,7 @@ package actor FeedReader {
     /// - Returns: False if another process, such as a training, moved the feed; then nothing was
     ///   stored, and the state is the one that it stored.
     private func store(
-        since old: FeedProgress, _ items: [FeedItem] = [], _ unreached: FeedState.Unreached? = nil
+        since old: FeedProgress, items: [FeedItem] = [], unreached: FeedState.Unreached? = nil
     ) async throws -> Bool {
         let new = state.progress
         guard new != old || !items.isEmpty || unreached != nil else { return true }
@@ -418,7 +424,7 @@ package actor FeedReader {
         try await load()
         switch state.succeeded(isWhole: isWhole, at: moment) {
         case .nothing: return
-        case .time: try await writing { try await table.storeTime(state.progress, of: name) }
+        case .timeOnly: try await writing { try await table.storeTime(state.progress, of: name) }
         case .change: try await writing { try await table.store(state.progress, of: name) }
         }
     }
@@ -429,10 +435,10 @@ package actor FeedReader {
     ///   - trouble: The text for people.
     ///   - isMinor: Whether it is stored only if there is no other trouble.
     private func noteTrouble(
-        _ trouble: String, _ code: NetworkError.Code, unlessTroubled isMinor: Bool = false
+        _ trouble: String, code: NetworkError.Code, unlessTroubled isMinor: Bool = false
     ) async {
         guard (try? await load()) != nil, !isMinor || state.progress.error == nil,
-            state.troubled(trouble, code, at: moment)
+            state.troubled(trouble, code: code, at: moment)
         else { return }
         try? await writing { try await table.store(state.progress, of: name) }
     }
@@ -456,7 +462,8 @@ package actor FeedReader {
             }
         pending[feed] = items
         let now = clock.now
-        for item in items where item.next ?? now <= now {
+        for item in items {
+            if let next = item.next, next > now { continue }
             guard mayGoOn() else { return }
             let trial = try await attempt(item)
             if let changed = item.after(trial, version: terms.version, now: clock.now) {
@@ -474,7 +481,10 @@ package actor FeedReader {
         do {
             guard let post = try await gate.lookUp(address) else { return .gone }
             guard post.isStorable else { return .unstorable }
-            return try await handle([post], item.attempts).first.map { .postponed($0) } ?? .decided
+            guard let postponed = try await handle([post], item.attempts).first else {
+                return .decided
+            }
+            return .postponed(postponed)
         } catch let error as NetworkError {
             return .failed(error)
         }

@@ -125,8 +125,9 @@ struct FeedState: Sendable {
     /// The change to the stored state after a reading without an error.
     enum News: Sendable {
         case nothing
-        /// The time of the reading alone, for a feed that was read before.
-        case time
+        /// Only the time of the last reading has changed, for a feed that was read before.
+        case timeOnly
+        /// The error has changed, or the feed was read for the first time.
         case change
     }
 
@@ -236,10 +237,10 @@ struct FeedState: Sendable {
 
     /// Handles the end of the pages, or of the pages that may be requested now.
     ///
-    /// - Parameter isCircle: Whether the server repeats its pages, so that older ones cannot be
+    /// - Parameter repeatsPages: Whether the server repeats its pages, so that older ones cannot be
     ///   requested.
     mutating func ended(
-        _ walk: Walk, isOutOfPages: Bool, isCircle: Bool = false, at time: Moment
+        _ walk: Walk, isOutOfPages: Bool, repeatsPages: Bool = false, at time: Moment
     ) -> Step {
         switch walk.part {
         case .arrivals: return isOutOfPages ? Step(.over(.partial)) : endArrivals(at: time)
@@ -248,7 +249,7 @@ struct FeedState: Sendable {
             if isOutOfPages { return Step(.over(.partial)) }
             let gap = progress.gap
             progress.gap = nil
-            guard isCircle, let gap, let floor = gap.floor else { break }
+            guard repeatsPages, let gap, let floor = gap.floor else { break }
             let end = max(gap.top ?? time.present, floor)
             return Step(
                 .over(.whole),
@@ -257,10 +258,9 @@ struct FeedState: Sendable {
             if isOutOfPages { return Step(.over(.partial)) }
             endSweep(downTo: floor, at: time)
         case .past(let limit):
-            let remaining = progress.past?.remaining ?? walk.itemsLeft
+            let remaining = progress.past?.remaining ?? walk.itemsLeft ?? limit
             progress.past = nil
-            return Step(
-                .over(.whole), unreached: hiddenPast(afterReading: limit - (remaining ?? limit)))
+            return Step(.over(.whole), unreached: hiddenPast(afterReading: limit - remaining))
         }
         return Step(.over(.whole))
     }
@@ -269,11 +269,12 @@ struct FeedState: Sendable {
     mutating func failed(_ error: NetworkError, in walk: Walk, at time: Moment) -> Step {
         switch walk.part {
         case .arrivals:
-            guard isLost(error, in: walk, at: time) else { return Step(.failure(error)) }
+            guard isPositionLost(error, in: walk, at: time) else { return Step(.failure(error)) }
             // The items that were read are known even without a position.
             let floor = progress.newest.map { $0 - Self.disorder } ?? terms.since
             return Step(.walk(.newest(floor: startOfWanted(floor, time))))
         case .newest:
+            // The first call notes when the refusal began.
             if Self.isAboutPage(error) { _ = Self.hasLasted(since: &arrivalsRefused, at: time) }
             return Step(.failure(error))
         case .gap: return failedInGap(error, walk, at: time)
@@ -328,7 +329,7 @@ struct FeedState: Sendable {
         guard let depth, progress.arrived > 0, let floor = progress.newest ?? terms.since else {
             return Step(.over(.whole))
         }
-        let remaining = depth - min(progress.arrived, depth)
+        let remaining = max(depth - progress.arrived, 0)
         return Step(
             .over(.whole),
             unreached: hidden(from: floor, to: oldestArrival ?? time.present, remaining: remaining))
@@ -338,7 +339,9 @@ struct FeedState: Sendable {
     ///
     /// A server that refuses a position will always refuse it, and a page that is too large even
     /// with one item will not shrink. Other refusals of one page may pass.
-    private mutating func isLost(_ error: NetworkError, in walk: Walk, at time: Moment) -> Bool {
+    private mutating func isPositionLost(
+        _ error: NetworkError, in walk: Walk, at time: Moment
+    ) -> Bool {
         if error.code == .tooLarge { return true }
         guard walk.isFirst else { return false }
         return error.code == .rejected
@@ -375,7 +378,7 @@ struct FeedState: Sendable {
             return Step(.walk(.newest(floor: floor)))
         }
         // The new items were read; the gap is requested again with the next looks, for some time.
-        _ = troubled("\(error)", error.code, at: time)
+        _ = troubled("\(error)", code: error.code, at: time)
         guard hasLasted else { return Step(.over(.refused)) }
         progress.gap = nil
         let end = max(gap.top ?? time.present, floor)
@@ -406,7 +409,7 @@ struct FeedState: Sendable {
         }
         // The page is requested again with the next looks, for some time; then the next sweep
         // starts over.
-        _ = troubled("\(error)", error.code, at: time)
+        _ = troubled("\(error)", code: error.code, at: time)
         guard Self.hasLasted(since: &progress.sweep.refused, at: time), wasReadRecently(at: time)
         else {
             return Step(.over(.refused))
@@ -478,13 +481,15 @@ struct FeedState: Sendable {
         if progress.error != former.error || former.read == nil && progress.read != nil {
             return .change
         }
-        return progress.read != former.read ? .time : .nothing
+        return progress.read != former.read ? .timeOnly : .nothing
     }
 
     /// Records a trouble, in words for people.
     ///
     /// - Returns: Whether it is new.
-    mutating func troubled(_ trouble: String, _ code: NetworkError.Code, at time: Moment) -> Bool {
+    mutating func troubled(
+        _ trouble: String, code: NetworkError.Code, at time: Moment
+    ) -> Bool {
         guard progress.error != trouble else { return false }
         if progress.error == nil { progress.errorSince = time.now }
         progress.error = trouble
@@ -517,7 +522,8 @@ struct FeedState: Sendable {
     /// Whether the feed was readable recently, so that the failure of a single page is an
     /// exception.
     private func wasReadRecently(at time: Moment) -> Bool {
-        lastRead.map { $0 <= time.now && !RetryRule.page.isOver(since: $0, now: time.now) } ?? false
+        guard let lastRead, lastRead <= time.now else { return false }
+        return !RetryRule.page.isOver(since: lastRead, now: time.now)
     }
 
     /// Returns the stretch between two instants if the number of read items is near the network's

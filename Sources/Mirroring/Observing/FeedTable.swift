@@ -45,7 +45,7 @@ struct Stretch: Equatable, Sendable {
     var refused: Date?
 
     /// Subtracts items that the network shows but that are not in the stretch.
-    mutating func subtract(_ count: Int) { remaining = remaining.map { $0 - min(count, $0) } }
+    mutating func subtract(_ count: Int) { remaining = remaining.map { max($0 - count, 0) } }
 }
 
 /// The bot's published posts and replies from a place on, up to a due time.
@@ -114,7 +114,8 @@ package struct FeedTable: Sendable {
     // MARK: Progress
 
     func progress(of feed: String) async throws -> FeedProgress {
-        // A single statement reads a consistent state.
+        // A single statement reads a consistent state. `always` is one row, so that stretches are
+        // returned for a feed without a row of its own too.
         let rows = try await storage.query(
             """
             SELECT position, below_ms, below_action, below_end_ms, read_ms, newest_ms, arrived, swept_ms,
@@ -455,32 +456,31 @@ package struct FeedTable: Sendable {
                 body(
                     &healthByMirror[mirror, default: [:]][feed, default: FeedHealth(feed: feed)])
             }
-            let state = try row.optionalText("state")
+            let stateOrErrorCode = try row.optionalText("state")
             let first = try row.optionalDate("first_ms")
             let second = try row.optionalDate("second_ms")
             switch try row.int("part") {
-            case 0:
+            case 0:  // A feed.
                 let error = try row.optionalText("error")
-                let code = state
                 change(name) { health in
                     health.lastSuccess = first
                     health.error = error
-                    health.errorCode = code
+                    health.errorCode = stateOrErrorCode
                     health.errorSince = second
                     health.lagSeconds = first.map { max(0, Int(now.timeIntervalSince($0))) }
                 }
-            case 1:
+            case 1:  // Its items of one state.
                 let number = try row.int("number")
                 // Items below the bot's posts count with the feed that they would have been part
                 // of.
                 change(FeedName.feed(of: name)) { health in
-                    switch state.flatMap(FeedItem.State.init(rawValue:)) {
+                    switch stateOrErrorCode.flatMap(FeedItem.State.init(rawValue:)) {
                     case .unreadable: health.unreadable += number
                     case .waiting: health.waiting += number
                     case .givenUp, nil: health.givenUp += number
                     }
                 }
-            default:
+            default:  // A stretch that can no longer be read.
                 guard let first, let second else { continue }
                 change(name) { $0.unreached.append(FeedHealth.Unreached(from: first, to: second)) }
             }

@@ -64,6 +64,7 @@ package final class ReadTimes: @unchecked Sendable {
             """
         }
         for portion in rows.portions(of: Self.feedsAtOnce) {
+            // The columns of the rows: mirror, feed, time of the reading, time of the newest item.
             try await storage.note(
                 """
                 UPDATE feeds SET read_ms = fresh.column3, newest_ms = COALESCE(fresh.column4, newest_ms)

@@ -64,17 +64,20 @@ package struct Rehearsal: Sendable {
             }
             return value
         }
+        func number(in range: ClosedRange<Double>) -> (String) -> Double? {
+            { text in Double(text).flatMap { range.contains($0) ? $0 : nil } }
+        }
         // A text that is no date, nil here, is reported as an invalid variable.
         let origin = try value(.origin) { try? Date($0, strategy: .iso8601) }
         let started = try value(.started) { Int64($0).map { Date(milliseconds: $0) } }
-        let factor = try value(.factor) { Double($0).flatMap { (1...300).contains($0) ? $0 : nil } }
-        let patience = try value(.leaseSeconds) {
-            Double($0).flatMap { (0.3...30).contains($0) ? $0 : nil }
-        }
+        let factor = try value(.factor, number(in: 1...300))
+        let leaseSeconds = try value(.leaseSeconds, number(in: 0.3...30))
         let trap = try value(.fault, FaultTrap.init)
         let setting = try value(.clockFile) { $0.hasPrefix("/") ? ClockSetting(path: $0) : nil }
-        guard (origin == nil) == (started == nil), origin != nil || factor == nil && setting == nil
-        else {
+        let isStartComplete = (origin == nil) == (started == nil)
+        // The factor and the file belong to a clock with an origin.
+        let isClockComplete = origin != nil || factor == nil && setting == nil
+        guard isStartComplete, isClockComplete else {
             throw ConfigurationError(
                 RehearsalVariable.origin.rawValue,
                 "needs \(RehearsalVariable.started.rawValue), and the other way round")
@@ -85,7 +88,7 @@ package struct Rehearsal: Sendable {
                     origin: origin, started: started ?? origin, factor: factor ?? 1,
                     setting: setting)
             },
-            leaseTiming: patience.map { LeaseTiming(patience: .seconds($0)) } ?? LeaseTiming(),
+            leaseTiming: leaseSeconds.map { LeaseTiming(patience: .seconds($0)) } ?? LeaseTiming(),
             faultPoints: FaultPoints(trap: trap))
     }
 }
@@ -139,7 +142,10 @@ extension Rehearsal {
 extension Rehearsal {
     /// Whether all requests to an address stay on the loopback interface.
     private static func isOnThisMachine(_ address: String?) -> Bool {
-        address.flatMap(URLComponents.init(string:))?.encodedHost.map(HostPlace.isLoopback) ?? false
+        guard let address, let host = URLComponents(string: address)?.encodedHost else {
+            return false
+        }
+        return HostPlace.isLoopback(host)
     }
 }
 

@@ -4,7 +4,7 @@ package import Foundation
 package final class WorkerPulse: @unchecked Sendable {
     // Sendable because every property is only touched under `lock`.
     /// Seconds without a completed pass after which a worker counts as idle.
-    private static let patience: TimeInterval = 600
+    private static let idleAfter: TimeInterval = 600
 
     private let lock = NSLock()
     private var holds = false
@@ -56,6 +56,9 @@ package final class WorkerPulse: @unchecked Sendable {
 
     /// Whether due actions were sent recently.
     package func isLively(uptime: TimeInterval) -> Bool {
-        lock.withLock { lastWork.map { uptime - $0 < Self.patience } ?? false }
+        lock.withLock {
+            guard let lastWork else { return false }
+            return uptime - lastWork < Self.idleAfter
+        }
     }
 }

@@ -45,7 +45,7 @@ extension FeedReader {
         let items = try await itemsLeft(order)
         try await announcePrice(order, items: items)
         let missing = try await readAll(order, handle)
-        return (missing, try await price(order, before: items))
+        return (missing, try await trainingPrice(order, itemsBefore: items))
     }
 
     private func readAll(
@@ -61,9 +61,9 @@ extension FeedReader {
             var isNewRead = true
             if total == nil { isNewRead = try await readWhatIsNew(order, pageHandler) }
             if let missing = try await readPast(order, pageHandler) { return missing }
-            return isNewRead ? nil : try await unpaid(order, left: nil)
+            return isNewRead ? nil : try await sentenceOnUnpaid(order, left: nil)
         } catch let error as NetworkError where error.code == .overBudget {
-            return try await unpaid(
+            return try await sentenceOnUnpaid(
                 order, left: try await itemsLeft(order), until: error.retryAfter)
         }
     }
@@ -153,13 +153,15 @@ extension FeedReader {
             try await forgetPast()
             return nil
         }
-        return remaining > 0 ? try await unpaid(order, left: remaining) : nil
+        return remaining > 0 ? try await sentenceOnUnpaid(order, left: remaining) : nil
     }
 
     // MARK: What is left
 
     /// The cost of the rest; nil if reading is free.
-    private func price(_ order: Order, before items: Int?) async throws -> TrainingPrice? {
+    private func trainingPrice(_ order: Order, itemsBefore items: Int?) async throws
+        -> TrainingPrice?
+    {
         guard isPaid, let price = gate.price(ofReading: items ?? 0, from: feed) else { return nil }
         let remaining = try await itemsLeft(order) ?? 0
         let outlook = remaining > 0 ? try await outlook(order, until: nil) : nil
@@ -182,9 +184,10 @@ extension FeedReader {
         let months = trainingLeft.months(by: plan, of: SpendingPurpose.past(feed).part) {
             gate.price(ofReading: $0, from: $1)
         }
-        let opening = plan.opens(
-            for: .past(feed), gate.price(ofReading: TrainingLeft.smallestPage, from: feed) ?? .zero)
-        return (plan, months, max(until ?? opening, now))
+        let nextChance = plan.nextChance(
+            for: .past(feed),
+            toPay: gate.price(ofReading: TrainingLeft.smallestPage, from: feed) ?? .zero)
+        return (plan, months, max(until ?? nextChance, now))
     }
 
     /// The sentence about the items that are left, and that a worker reads them by itself.
@@ -192,7 +195,9 @@ extension FeedReader {
     /// - Parameters:
     ///   - left: The number of items of the past, at most; nil if new items are left.
     ///   - until: When there is money again; nil for the time in the plan.
-    private func unpaid(_ order: Order, left: Int?, until: Date? = nil) async throws -> String {
+    private func sentenceOnUnpaid(
+        _ order: Order, left: Int?, until: Date? = nil
+    ) async throws -> String {
         let setting = gate.name.descriptor.prices?.budget ?? ""
         guard let left else {
             return """
@@ -205,8 +210,10 @@ extension FeedReader {
             gate.price(ofReading: left, from: feed).map { " and cost at most \($0.cents)" } ?? ""
         let share = plan.share(of: SpendingPurpose.past(feed).part)
         // Within the month's money a day's share may be used up.
-        let cause =
+        let isOnlyDayShareSpent =
             plan.left(for: .past(feed)) > .zero && until != nil && until != plan.end
+        let cause =
+            isOnlyDayShareSpent
             ? "\(gate.name.displayName)'s share of today is spent"
             : "this month's share for them, \(share.cents) of \(plan.budget.cents), is spent"
         let outlookText: String

@@ -43,13 +43,15 @@ package struct PaidTraining: Sendable {
     package func goOn(_ classifier: Favorites?) async throws -> Date {
         let trainingLeft = try await mirror.feeds.trainingLeft()
         do {
-            if let posts = trainingLeft.begun(.ownPosts), try await canPay(.ownPosts) {
-                let trainer = SchedulerTrainer(mirror: mirror, zone: zone, judges: false) { _ in }
+            if let posts = trainingLeft.itemsLeft(of: .ownPosts), try await canPay(.ownPosts) {
+                let trainer = SchedulerTrainer(mirror: mirror, zone: zone, judgesTexts: false) {
+                    _ in
+                }
                 note(.posts, try await trainer.train(from: human, limit: posts))
             }
             var limits: [Feed: Int] = [:]
             for feed in [Feed.favorites, .home] where human.capabilities.feeds.contains(feed) {
-                if let items = trainingLeft.begun(feed), try await canPay(feed) {
+                if let items = trainingLeft.itemsLeft(of: feed), try await canPay(feed) {
                     limits[feed] = items
                 }
             }
@@ -74,7 +76,8 @@ package struct PaidTraining: Sendable {
         }
         let plan = try await mirror.spending.plan(at: now)
         guard plan.left(for: .feed(.favorites)) < price else { return nil }
-        return max(plan.opens(for: .feed(.favorites), price), now + Self.interval)
+        return max(
+            plan.nextChance(for: .feed(.favorites), toPay: price), now + Self.interval)
     }
 
     private func canPay(_ feed: Feed) async throws -> Bool {

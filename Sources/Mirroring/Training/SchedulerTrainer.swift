@@ -18,24 +18,25 @@ package struct SchedulerTrainer: Sendable {
     let zone: TimeZone
     let budget: TrainingBudget
     let report: @Sendable (TrainingProgress) -> Void
-    let judges: Bool
+    let judgesTexts: Bool
 
     /// - Parameters:
     ///   - mirror: The mirror's data.
     ///   - zone: The human's zone, in which minutes are recorded.
     ///   - budget: The money that may be spent if reading costs any; nil for the mirror's spending
     ///     table.
-    ///   - judges: Whether the texts are judged at the end, which may take minutes; false leaves
-    ///     that to a worker.
+    ///   - judgesTexts: Whether the texts are judged at the end, which may take minutes; false
+    ///     leaves that to a worker.
     ///   - report: Called with the progress, and with the cost before the first request.
     package init(
-        mirror: HumanMirror, zone: TimeZone, budget: TrainingBudget? = nil, judges: Bool = true,
+        mirror: HumanMirror, zone: TimeZone, budget: TrainingBudget? = nil,
+        judgesTexts: Bool = true,
         report: @escaping @Sendable (TrainingProgress) -> Void
     ) {
         self.mirror = mirror
         self.zone = zone
         self.budget = budget ?? TrainingBudget(mirror.spending)
-        self.judges = judges
+        self.judgesTexts = judgesTexts
         self.report = report
     }
 
@@ -85,7 +86,7 @@ package struct SchedulerTrainer: Sendable {
         // If nothing could be paid for, no past is known.
         let isEmpty = try await mirror.archive.count() == 0
         if missing == nil || !isEmpty {
-            try await noteLearned(missing == nil ? .whole : .some, summary)
+            try await noteLearned(summary, knownPast: missing == nil ? .whole : .part)
         }
         return summary
     }
@@ -121,7 +122,7 @@ package struct SchedulerTrainer: Sendable {
             name: FeedName.humanFavorites,
             table: mirror.feeds, clock: mirror.clock)
         try await reader.wantPast(ClassifierTrainer.seedSize)
-        let date = plan.opens(for: .past(.favorites), page).rfc3339.prefix(10)
+        let date = plan.nextChance(for: .past(.favorites), toPay: page).rfc3339.prefix(10)
         return "favorites are left, too: mirror-bot run reads them by itself from \(date) on"
     }
 
@@ -170,7 +171,8 @@ package struct SchedulerTrainer: Sendable {
                     isKept: try await mirror.archive.keepPicture(bytes, at: place, of: id))
             }
         }
-        if pruning.isOver { _ = tally.add(read: 0, try await store([])) }
+        // Storing no further post prunes the archive to its limit.
+        if pruning.isOverLimit { _ = tally.add(read: 0, try await store([])) }
         if let zone = imported.timeZone {
             try await mirror.table.proposeTimeZone(zone, now: mirror.clock.now)
         }
@@ -179,7 +181,7 @@ package struct SchedulerTrainer: Sendable {
         summary.add(imported, of: human, called: try await mirror.table.record().humanHandle)
         if summary.read > 0 {
             try await mirror.feeds.forgetUnreachedPast(of: FeedName.humanPosts)
-            try await noteLearned(.whole, summary)
+            try await noteLearned(summary, knownPast: .whole)
         }
         return summary
     }
@@ -188,7 +190,7 @@ package struct SchedulerTrainer: Sendable {
     private static let redrawnFrom = 0.1
 
     /// Stores that the past is known, and draws plans anew that were made from much less.
-    private func noteLearned(_ past: KnownPast, _ summary: TrainingSummary) async throws {
+    private func noteLearned(_ summary: TrainingSummary, knownPast past: KnownPast) async throws {
         let now = mirror.clock.now
         let knowsMore = try await mirror.table.notePast(past, now: now)
         let learnedMuch =
@@ -216,7 +218,7 @@ package struct SchedulerTrainer: Sendable {
     private func prepare() async throws {
         // First, because a change of zone changes the prepared data.
         let zone = try await mirror.adoptTimeZone(now: mirror.clock.now) ?? zone
-        if judges { try await mirror.archive.prepare(by: mirror.textJudge(zone: zone)) }
+        if judgesTexts { try await mirror.archive.prepare(by: mirror.textJudge(zone: zone)) }
         _ = try await mirror.archive.scheduleRows()
     }
 
@@ -239,7 +241,7 @@ package struct SchedulerTrainer: Sendable {
         }
 
         /// Whether the archive has more posts than its limit.
-        var isOver: Bool { lock.withLock { postCount > limit } }
+        var isOverLimit: Bool { lock.withLock { postCount > limit } }
 
         /// Whether the archive must be pruned when so many posts are added.
         func isFull(with newCount: Int) -> Bool {

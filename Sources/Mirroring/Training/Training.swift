@@ -177,7 +177,7 @@ struct ArchiveBatches: Sendable {
     let now: Date
     /// Whether the picture files of a post are read too; nil to read none.
     var wantsPictures: (@Sendable (Post) -> Bool)?
-    /// The most bytes of pictures in one batch.
+    /// The most bytes of pictures in one batch: 16 MiB.
     private static let pictureBytes = 16 << 20
 
     /// Hands over the items in the order of the archive.

@@ -12,7 +12,7 @@ package struct TrainingLeft: Equatable, Sendable {
         /// A training began and stopped before its end: at most this many items are left.
         case begun(Int)
         /// The feed is followed, and no training was requested.
-        case unasked
+        case notRequested
         /// Nothing is left.
         case done
     }
@@ -28,7 +28,7 @@ package struct TrainingLeft: Equatable, Sendable {
     }
 
     /// The number of items that a worker still reads without a request; `nil` if none are left.
-    package func begun(_ feed: Feed) -> Int? {
+    package func itemsLeft(of feed: Feed) -> Int? {
         guard case .begun(let number) = self[feed], number > 0 else { return nil }
         return number
     }
@@ -37,7 +37,7 @@ package struct TrainingLeft: Equatable, Sendable {
     package var isBegun: Bool { !begunFeeds.isEmpty }
 
     /// The feeds of which a worker reads the rest by itself.
-    package var begunFeeds: [Feed] { Self.feeds.filter { begun($0) != nil } }
+    package var begunFeeds: [Feed] { Self.feeds.filter { itemsLeft(of: $0) != nil } }
 
     /// The parts of learning that share a month's money.
     ///
@@ -45,9 +45,11 @@ package struct TrainingLeft: Equatable, Sendable {
     /// to the second.
     package func wanted(favorites wantsFavorites: Bool) -> Set<MonthPlan.Part> {
         var parts: Set<MonthPlan.Part> = []
-        if posts == .unread || begun(.ownPosts) != nil { parts.insert(.posts) }
-        let isFavorites = favorites == .unread || begun(.favorites) != nil || begun(.home) != nil
-        if wantsFavorites, isFavorites { parts.insert(.favorites) }
+        if posts == .unread || itemsLeft(of: .ownPosts) != nil { parts.insert(.posts) }
+        let areFavoritesLeft =
+            favorites == .unread || itemsLeft(of: .favorites) != nil
+            || itemsLeft(of: .home) != nil
+        if wantsFavorites, areFavoritesLeft { parts.insert(.favorites) }
         return parts
     }
 
@@ -60,7 +62,7 @@ package struct TrainingLeft: Equatable, Sendable {
         var costs: [MonthPlan.Part: Money] = [part: .zero]
         var smallest: [MonthPlan.Part: Money] = [:]
         for feed in Self.feeds {
-            guard let items = begun(feed) ?? toBegin(feed, by: plan),
+            guard let items = itemsLeft(of: feed) ?? plannedItems(of: feed, by: plan),
                 let priceOfAll = price(items, feed),
                 let priceOfPage = price(Self.smallestPage, feed)
             else { continue }
@@ -73,7 +75,7 @@ package struct TrainingLeft: Equatable, Sendable {
 
     /// The number of items of a training that was not requested yet, but for which the plan keeps
     /// money.
-    private func toBegin(_ feed: Feed, by plan: MonthPlan) -> Int? {
+    private func plannedItems(of feed: Feed, by plan: MonthPlan) -> Int? {
         switch feed {
         case .ownPosts where posts == .unread && plan.wanted.contains(.posts):
             SchedulerTrainer.backfillLimit
@@ -152,7 +154,7 @@ extension FeedTable {
             states[try row.text("mirror"), default: [:]][try row.text("feed")] =
                 switch (isOpen, remaining) {
                 case (true, let number?): .begun(number)
-                case (true, nil): isRead ? .unasked : .unread
+                case (true, nil): isRead ? .notRequested : .unread
                 case (false, _): isRead ? .done : .unread
                 }
         }
