@@ -104,7 +104,7 @@ package struct TextScores: Encodable, Equatable, Sendable {
     }
 
     /// Whether there are so many plain texts that no others are used.
-    package var arePlain: Bool { plain.map { $0 >= TextJudge.fewest } ?? false }
+    package var arePlain: Bool { plain.map { $0 >= TextJudge.fewestTexts } ?? false }
 
     /// The share of days with at least one text out of place, if all texts are equally likely; nil
     /// without texts.
@@ -209,7 +209,7 @@ package struct ScoreReporter: Sendable {
         let fitCount = strict.fit + strict.sometimes.values.reduce(0, +)
         var mode = mirror.configuration.fitness
         let plainCount = mode == .plain ? strict.plain : nil
-        if mode == .strict || mode == .plain, fitCount < TextJudge.fewest { mode = .loose }
+        if mode == .strict || mode == .plain, fitCount < TextJudge.fewestTexts { mode = .loose }
         let usedTexts = try await mirror.unsentTexts(mode)
         let textCount = usedTexts.fit + usedTexts.sometimes.values.reduce(0, +)
         guard textCount > 0 else { return .missing("no text may be posted by itself") }

@@ -54,8 +54,10 @@ struct Retiring {
             return next
         }
         if Task.isCancelled || Task.isShuttingDownGracefully { return now + 1 }
-        if retirement.profile == nil { try await steps.settleProfile(retirement) }
-        if retirement.takesBack, retirement.wished == nil { try await steps.askUndos(retirement) }
+        if retirement.profileSettled == nil { try await steps.settleProfile(retirement) }
+        if retirement.takesBack, retirement.undosRequested == nil {
+            try await steps.askUndos(retirement)
+        }
         if let next = try await takeBack() { return next }
         try await steps.end()
         return nil

@@ -110,7 +110,7 @@ import Testing
         }
         try await expect(table.record().standing?.state, equals: .memorial)
         let seen = HumanStanding.seen(try await table.record().standing)
-        _ = try await table.resume(knowing: true, now: Self.now)
+        _ = try await table.resume(despiteStanding: true, now: Self.now)
         await #expect(throws: SeenChanged.self) {
             _ = try await table.noteStanding(.suspended, seen: seen, now: Self.now)
         }
@@ -134,10 +134,10 @@ import Testing
         record = try await table.record()
         #expect(record.pause == nil)
         #expect(record.standing?.isHold == true)
-        let known = try await table.resume(knowing: true, now: Self.now)
+        let known = try await table.resume(despiteStanding: true, now: Self.now)
         #expect(known?.pause == nil)
         try await expect(table.record().standing?.isHold, equals: false)
-        try await expect(table.resume(knowing: true, now: Self.now), equals: nil)
+        try await expect(table.resume(despiteStanding: true, now: Self.now), equals: nil)
     }
 
     /// Who saw no memorial does not end its hold.
@@ -148,10 +148,10 @@ import Testing
         let seen = try await table.record().pauseSeen(at: Self.now)
         _ = try await look(paper, .memorial)
         await #expect(throws: SeenChanged.self) {
-            _ = try await table.resume(knowing: true, seen: seen, now: Self.now)
+            _ = try await table.resume(despiteStanding: true, seen: seen, now: Self.now)
         }
         let both = try await table.record().pauseSeen(at: Self.now)
-        _ = try await table.resume(knowing: true, seen: both, now: Self.now)
+        _ = try await table.resume(despiteStanding: true, seen: both, now: Self.now)
         try await expect(table.record().standing?.goesOn, equals: Self.now)
     }
 

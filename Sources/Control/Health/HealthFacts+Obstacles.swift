@@ -123,7 +123,7 @@ extension HealthFacts {
             ]
         }
         let step =
-            switch (retirement.begun, retirement.profile) {
+            switch (retirement.begun, retirement.profileSettled) {
             case (nil, _): "a worker begins it"
             case (_, nil): "its last post and the bot's profile come first"
             default: "what is to be taken back is, and then the logins are removed"

@@ -132,14 +132,14 @@ extension HumanMirror {
             configuration.maximumAgeDays.map { now - Double($0) * 86_400 } ?? .distantPast
         let restDays = configuration.noRepeatDays
         let lastUses = try await archive.usedTexts(since: now - Double(restDays) * 86_400)
-        let neededTexts = Int(perDay * Double(restDays)) + TextJudge.fewest
+        let neededTexts = Int(perDay * Double(restDays)) + TextJudge.fewestTexts
         let isLimited = configuration.maximumUses != nil || configuration.maximumAgeDays != nil
         if plain > Self.mostListed, !isLimited, plain - lastUses.count >= neededTexts {
             return TextForecast(free: plain - lastUses.count, perDay: perDay)
         }
         let stock = try await stock(
             filter, lastUses, rest: restDays, isFollowed: isFollowed, now: now)
-        guard let days = stock.days(perDay: perDay, fewest: TextJudge.fewest) else {
+        guard let days = stock.days(perDay: perDay, fewest: TextJudge.fewestTexts) else {
             return TextForecast(free: stock.freeCount, perDay: perDay)
         }
         let consequence =

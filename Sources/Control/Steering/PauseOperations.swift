@@ -68,7 +68,8 @@ package struct ResumeMirror: PersonOperation {
     package init(knowing: Bool = false) { self.knowing = knowing }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> PauseChange {
-        let before = try await desk.mirror.table.resume(knowing: knowing, seen: seen, now: desk.now)
+        let before = try await desk.mirror.table.resume(
+            despiteStanding: knowing, seen: seen, now: desk.now)
         return change(of: desk, wasPaused: before?.pause != nil, before?.standing)
     }
 

@@ -234,23 +234,23 @@ package struct MirrorTable: Sendable {
     /// Ends a pause.
     ///
     /// - Parameters:
-    ///   - knowing: Whether the person knows the state of the human's account, and wants the mirror
+    ///   - goesOnRegardless: Whether the person knows the state of the human's account, and wants the mirror
     ///     to go on regardless.
     ///   - seen: ``MirrorRecord/pauseSeen(at:)`` that the person was shown; nil to change without
     ///     comparing.
     /// - Returns: The hold that the mirror had; nil if it had none.
     /// - Throws: `SeenChanged`; `ChangeRefusal` for a mirror that is being removed; the store's
     ///   error.
-    package func resume(knowing: Bool = false, seen: Seen? = nil, now: Date) async throws
-        -> Resumption?
-    {
+    package func resume(
+        despiteStanding goesOnRegardless: Bool = false, seen: Seen? = nil, now: Date
+    ) async throws -> Resumption? {
         let mirror = mirror
         return try await storage.transaction { connection in
             let record = try Self.record(mirror, connection) ?? MirrorRecord()
             try seen.require(record.pauseSeen(at: now))
             let pause = record.pause(at: now)
             let standing = record.standing.flatMap { standing in
-                let isNewlyKnown = knowing && standing.goesOn == nil
+                let isNewlyKnown = goesOnRegardless && standing.goesOn == nil
                 return standing.isHold || isNewlyKnown ? standing : nil
             }
             if pause?.code == .removing {
@@ -263,7 +263,7 @@ package struct MirrorTable: Sendable {
                     version = version + 1
                 WHERE mirror = \(mirror) AND paused_ms IS NOT NULL
                 """)
-            if knowing { try Self.goOn(mirror, on: connection, now: now) }
+            if goesOnRegardless { try Self.goOn(mirror, on: connection, now: now) }
             return pause == nil && standing == nil
                 ? nil : Resumption(pause: pause, standing: standing)
         }

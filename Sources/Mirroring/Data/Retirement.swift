@@ -30,11 +30,11 @@ package struct Retirement: Equatable, Sendable {
     /// The id of the last post's action; nil before ``begun``, and if there is none.
     package var post: String?
     /// When the bot's profile was written, or could not be.
-    package var profile: Date?
+    package var profileSettled: Date?
     /// The reason why the profile was not written; nil if it was.
     package var profileNote: String?
     /// When the requests to take everything back were stored.
-    package var wished: Date?
+    package var undosRequested: Date?
     /// When everything was done and the logins were removed.
     package var ended: Date?
 
@@ -89,9 +89,9 @@ package struct Retirement: Equatable, Sendable {
             takesBack: try row.boolean("retire_undo"))
         begun = try row.optionalDate("retire_begun_ms")
         post = try row.optionalText("retire_post")
-        profile = try row.optionalDate("retire_profile_ms")
+        profileSettled = try row.optionalDate("retire_profile_ms")
         profileNote = try row.optionalText("retire_profile_note")
-        wished = try row.optionalDate("retire_undo_ms")
+        undosRequested = try row.optionalDate("retire_undo_ms")
         ended = try row.optionalDate("retired_ms")
     }
 

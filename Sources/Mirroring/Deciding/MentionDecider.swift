@@ -606,10 +606,10 @@ package struct MentionDecider: Sendable {
         }
         guard threadQuestions.hasTime else { return postponed("other threads took their time") }
         do {
-            return .success(
-                .known(
-                    try await threadQuestions.timing { try await network.conversation(of: mention) }
-                ))
+            let thread = try await threadQuestions.timing {
+                try await network.conversation(of: mention)
+            }
+            return .success(.known(thread))
         } catch let error as NetworkError where !error.dropsItem && tries < Self.threadTries {
             return postponed("\(error)", until: error.retryAfter)
         } catch is NetworkError {

@@ -503,7 +503,7 @@ struct TextPool {
             before: now - Double(chooser.minimumAgeDays) * 86_400)
         mayRelaxAge = try await maker.mayRelaxAge()
         unwanted = try await maker.archive.unwanted(in: maker.zone)
-        session = unwanted.labels < TextTaste.fewest ? nil : try await maker.taste?.session()
+        session = unwanted.labelCount < TextTaste.fewest ? nil : try await maker.taste?.session()
         counts = try await Self.counts(filter, maker, unwanted)
         recentUses = try await maker.archive.usedTexts(
             since: now - Double(chooser.noRepeatDays) * 86_400)
@@ -526,7 +526,7 @@ struct TextPool {
                 by: maker.judge, unwanted, atMost: judgedAtOnce)
             counts = try await maker.archive.textCounts(filter)
             let number = counts.reduce(0) { $0 + $1.minutes.reduce(0, +) }
-            guard mayBeMore, number < 2 * TextJudge.fewest else { break }
+            guard mayBeMore, number < 2 * TextJudge.fewestTexts else { break }
         }
         return counts
     }
@@ -683,15 +683,15 @@ struct TextPool {
         let shelf = Shelf(filter: filter, counts: postCounts, isPlain: true)
         // With so many texts, at least one must be free, whichever the taken ones are.
         let takenCount = recentUses.count + takenKeys.count
-        if number > Self.mostListed, number >= takenCount + TextJudge.fewest {
+        if number > Self.mostListed, number >= takenCount + TextJudge.fewestTexts {
             return shelf
         }
-        guard number >= TextJudge.fewest, let windows = filter.windows else { return nil }
+        guard number >= TextJudge.fewestTexts, let windows = filter.windows else { return nil }
         if unusedPlain[windows] == nil {
             let texts = try await maker.archive.texts(in: minute.ranges(within: 720), filter)
             unusedPlain[windows] = Set(texts.map(\.textKey)).filter { recentUses[$0] == nil }
         }
-        return (unusedPlain[windows] ?? []).subtracting(takenKeys).count >= TextJudge.fewest
+        return (unusedPlain[windows] ?? []).subtracting(takenKeys).count >= TextJudge.fewestTexts
             ? shelf : nil
     }
 
@@ -712,7 +712,7 @@ struct TextPool {
         for lowerGrade in [Fitness.Grade.ofItsTime, FitnessMode.loose.grade]
         where lowerGrade > grade {
             let widerCounts = countPosts(upTo: lowerGrade, in: filter.windows)
-            guard postCounts.reduce(0, +) < TextJudge.fewest, widerCounts != postCounts else {
+            guard postCounts.reduce(0, +) < TextJudge.fewestTexts, widerCounts != postCounts else {
                 continue
             }
             grade = lowerGrade
@@ -722,7 +722,7 @@ struct TextPool {
         let isPlain =
             mode == .plain && grade == .fit
             && postCounts == countPosts(upTo: .plain, in: filter.windows)
-        let few = "with fewer than \(TextJudge.fewest)"
+        let few = "with fewer than \(TextJudge.fewestTexts)"
         let concession: String? =
             switch grade {
             case mode.grade:

@@ -90,15 +90,15 @@ package struct ReplyScorer: Sendable {
     /// Each word is looked up once.
     private struct TellingWords {
         let habits: ReplyHabits
-        private var answers: [String: Bool] = [:]
+        private var isTellingWord: [String: Bool] = [:]
 
         init(habits: ReplyHabits) { self.habits = habits }
 
         mutating func filter(_ words: WordLikeness.Words) -> WordLikeness.Words {
             words.filter { word, _ in
-                if let isTelling = answers[word] { return isTelling }
+                if let isTelling = isTellingWord[word] { return isTelling }
                 let isTelling = habits.isSignificant(word) && !SmallFeatures.contains(word)
-                answers[word] = isTelling
+                isTellingWord[word] = isTelling
                 return isTelling
             }
         }

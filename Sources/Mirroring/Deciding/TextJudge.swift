@@ -10,7 +10,7 @@ package import Settings
 /// be understood without context.
 package struct TextJudge: Sendable {
     /// With fewer plain, or fit, texts than this, less fit ones may be used too, step by step.
-    package static let fewest = 30
+    package static let fewestTexts = 30
 
     /// The rules by which a text is cleaned, or refused.
     package var rules: TextRules

@@ -14,7 +14,7 @@ import ServiceLifecycle
 package actor TextJudging {
     /// The most posts that a step judges.
     private static let postsAtOnce = 200
-    /// Posts of the archive that a step counts for habits, about.
+    /// About how many posts of the archive a step counts for habits.
     private static let habitsAtOnce = 2_000
     /// Seconds after which a step judges no further post.
     private static let longestStep: TimeInterval = 0.25

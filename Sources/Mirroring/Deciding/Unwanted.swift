@@ -10,7 +10,7 @@ package struct Unwanted: Sendable {
     let never: Set<String>
     let muted: Muted
     /// The number of labelled texts, from which it may be learned which other texts are not wanted.
-    let labels: Int
+    let labelCount: Int
     /// The human's time zones, in which days are counted.
     let zones: ZoneHistory
     /// Changes with the muted words and days; empty if nothing is muted.
@@ -28,7 +28,7 @@ package struct Unwanted: Sendable {
             ? "" : " " + StableHash.digest(of: names + zoneNames).prefix(8).hexadecimal
         never = circumstances.never
         muted = Muted(notes)
-        labels = circumstances.labels
+        labelCount = circumstances.labels
         self.zones = zones
     }
 
