@@ -234,8 +234,8 @@ package struct MirrorTable: Sendable {
     /// Ends a pause.
     ///
     /// - Parameters:
-    ///   - goesOnRegardless: Whether the person knows the state of the human's account, and wants the mirror
-    ///     to go on regardless.
+    ///   - goesOnRegardless: Whether the person knows the state of the human's account, and wants
+    ///     the mirror to go on regardless.
     ///   - seen: ``MirrorRecord/pauseSeen(at:)`` that the person was shown; nil to change without
     ///     comparing.
     /// - Returns: The hold that the mirror had; nil if it had none.
