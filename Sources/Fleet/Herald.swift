@@ -97,16 +97,16 @@ package struct Herald: Sendable {
     /// retry may fix it.
     ///
     /// An error that lasts is reported by the faults that the next pass records.
-    private static func endNotice(for error: any Error) -> (NoticeCause, String?)? {
+    private static func endNotice(for error: any Error) -> (cause: NoticeCause, detail: String?)? {
         switch error {
         case let error as NetworkError where error.code == .configuration:
-            (.stopped, "a setting is wrong or missing")
-        case let error as NetworkError where error.stopsActor: (.refused, nil)
-        case is ConfigurationError: (.stopped, "a setting is wrong or missing")
-        case is StorageError where Retry.isInVain(error): (.database, nil)
+            (cause: .stopped, detail: "a setting is wrong or missing")
+        case let error as NetworkError where error.stopsActor: (cause: .refused, detail: nil)
+        case is ConfigurationError: (cause: .stopped, detail: "a setting is wrong or missing")
+        case is StorageError where Retry.isInVain(error): (cause: .database, detail: nil)
         // After an upgrade, the worker of the newer program sends the notices.
         case let error as OutboxError where error.code == .outdated: nil
-        case _ where Retry.isInVain(error): (.stopped, "what it needs is not there")
+        case _ where Retry.isInVain(error): (cause: .stopped, detail: "what it needs is not there")
         default: nil
         }
     }

@@ -45,7 +45,10 @@ package final class ServiceManager: Sendable {
         self.address = address
         let prefix = MemoryLayout<sockaddr_un>.size - MemoryLayout.size(ofValue: address.sun_path)
         addressLength = socklen_t(prefix + bytes.count)
-        let isForThisProcess = environment["WATCHDOG_PID"].map { $0 == String(getpid()) } ?? true
+        let isForThisProcess =
+            if let processID = environment["WATCHDOG_PID"] {
+                processID == String(getpid())
+            } else { true }
         if isForThisProcess, let microseconds = environment["WATCHDOG_USEC"].flatMap({ Int64($0) }),
             microseconds > 0
         {

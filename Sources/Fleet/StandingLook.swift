@@ -62,7 +62,7 @@ final class StandingLook: Sendable {
         guard !(0..<wait).contains(now.timeIntervalSince(previous.date)) else { return }
         do {
             let standing = try await look(at: now)
-            lastCheck.withLock { $0 = Check(date: now, heldMirror: standing?.isHold ?? false) }
+            lastCheck.withLock { $0 = Check(date: now, heldMirror: standing?.isHold == true) }
         } catch let error as NetworkError {
             // The next check is then due after the short interval.
             lastCheck.withLock { $0.date = now - wait + Self.shortInterval }

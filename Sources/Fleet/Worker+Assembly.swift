@@ -124,7 +124,7 @@ extension Worker {
             standing = StandingLook(
                 of: mirror, account: account, human: human, store: store,
                 lastCheck: accounts.record.standingLook ?? activated,
-                holdsMirror: accounts.record.standing?.isHold ?? false)
+                holdsMirror: accounts.record.standing?.isHold == true)
         }
         if deliverer == nil { try await labelAsAutomated(accounts.botAccount, at: bot) }
         logDisabledParts(bot: bot, feeds)

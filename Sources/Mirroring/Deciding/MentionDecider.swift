@@ -191,10 +191,11 @@ package struct MentionDecider: Sendable {
             let statement = facts.accountStatements[mention.post.id.value]
             if let statement { statements.append(statement) }
             // Nothing is stored about a forgotten person, not even that they wrote.
-            if facts.people[mention.author.id]?.isForgotten ?? false { continue }
+            if facts.people[mention.author.id]?.isForgotten == true { continue }
             if let statement {
                 threadQuestions.settle(mention.address)
-                intents.append((try await intent(of: statement, mention, now: now), nil))
+                intents.append(
+                    (intent: try await intent(of: statement, mention, now: now), source: nil))
                 continue
             }
             guard !Task.isShuttingDownGracefully else { throw CancellationError() }
@@ -210,8 +211,8 @@ package struct MentionDecider: Sendable {
             case .decided(let intent, let source, let confirmation):
                 threadQuestions.settle(mention.address)
                 facts.earlier.add(intent, since: midnight)
-                intents.append((intent, source))
-                if let confirmation { intents.append((confirmation, nil)) }
+                intents.append((intent: intent, source: source))
+                if let confirmation { intents.append((intent: confirmation, source: nil)) }
             }
         }
         let stored = try await store.propose(

@@ -697,8 +697,9 @@ struct TextPool {
 
     /// The time windows that apply on a day at a minute.
     private func windows(on day: LocalDay, at minute: MinuteOfDay) -> [String] {
-        Set(counts.map(\.window)).filter { FitnessWindow($0)?.holds(on: day, at: minute) ?? false }
-            .sorted()
+        Set(counts.map(\.window)).filter {
+            FitnessWindow($0)?.holds(on: day, at: minute) == true
+        }.sorted()
     }
 
     /// The texts that are fit on that day at that minute; if they are too few, also less fit ones

@@ -116,14 +116,14 @@ package struct SlotHold: Sendable {
         let takenMinutes = otherTimes.map {
             Date(timeIntervalSince1970: ($0.timeIntervalSince1970 / 60).rounded(.down) * 60)
         }
-        let freeTimes = (0..<MinuteOfDay.count).compactMap { MinuteOfDay($0) }.filter {
-            !schedule.quiet.contains($0)
-        }
-        .compactMap { minutes.date(of: $0) }
-        .filter { time in takenMinutes.allSatisfy { abs($0.timeIntervalSince(time)) >= gap } }
-        .map { $0 + Double(seed % 60) }.filter { $0 >= start }.sorted()
+        let allowedMinutes = (0..<MinuteOfDay.count).compactMap { MinuteOfDay($0) }
+            .filter { !schedule.quiet.contains($0) }
+        let freeMinutes = allowedMinutes.compactMap { minutes.date(of: $0) }
+            .filter { time in takenMinutes.allSatisfy { abs($0.timeIntervalSince(time)) >= gap } }
+        let secondOfMinute = Double(seed % 60)
+        let freeTimes = freeMinutes.map { $0 + secondOfMinute }.filter { $0 >= start }.sorted()
         let soonTimes = freeTimes.filter { $0 < start + Double(Self.spread) * 60 }
-        return soonTimes.isEmpty
-            ? freeTimes.first : soonTimes[Int(seed / 60 % UInt64(soonTimes.count))]
+        guard !soonTimes.isEmpty else { return freeTimes.first }
+        return soonTimes[Int(seed / 60 % UInt64(soonTimes.count))]
     }
 }

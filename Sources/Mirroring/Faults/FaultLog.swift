@@ -60,7 +60,7 @@ package actor FaultLog {
         let fault = WorkFault(
             part: part, since: min(current[part]?.since ?? now, now), noted: now, error: "\(error)",
             code: Self.code(of: error))
-        note(fault, of: part)
+        setFault(fault, of: part)
         guard !isUnreachable, let stored else { return }
         if let written = stored[part], abs(now.timeIntervalSince(written)) < Self.interval {
             return
@@ -78,7 +78,7 @@ package actor FaultLog {
     /// Notes that a part succeeded, or that it has nothing to do.
     package func works(_ part: String) async {
         await load()
-        note(nil, of: part)
+        setFault(nil, of: part)
         guard stored?[part] != nil else { return }
         // A row that could not be deleted is deleted at the next success.
         let isGone = try? await storage.note(
@@ -94,7 +94,7 @@ package actor FaultLog {
         }
     }
 
-    private func note(_ fault: WorkFault?, of part: String) {
+    private func setFault(_ fault: WorkFault?, of part: String) {
         current[part] = fault
         publish()
     }

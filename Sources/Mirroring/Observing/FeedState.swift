@@ -471,8 +471,9 @@ struct FeedState: Sendable {
         if isWhole, former.gap == nil {
             lastRead = time.now
             let isRecent =
-                former.read.map { (0..<Self.successLasts).contains(time.now.timeIntervalSince($0)) }
-                ?? false
+                if let formerRead = former.read {
+                    (0..<Self.successLasts).contains(time.now.timeIntervalSince(formerRead))
+                } else { false }
             progress.newest = [former.newest, newestSeen].compactMap(\.self).max()
             if !isRecent || former.error != nil { progress.read = time.now }
         }

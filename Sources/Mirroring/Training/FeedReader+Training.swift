@@ -82,7 +82,8 @@ extension FeedReader {
 
     /// Whether reading the feed costs money.
     nonisolated var isPaid: Bool {
-        gate.price(ofReading: 1, from: feed).map { $0 > .zero } ?? false
+        guard let price = gate.price(ofReading: 1, from: feed) else { return false }
+        return price > .zero
     }
 
     /// The number of items of the past still wanted; nil if the past was read.
