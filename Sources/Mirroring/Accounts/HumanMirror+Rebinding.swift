@@ -116,7 +116,8 @@ extension HumanMirror {
         let keeper = LeaseKeeper(
             table: LeaseTable(storage: storage, mirror: configuration.mirror), clock: clock,
             timing: rehearsal.leaseTiming, logger: logger)
-        let done: Void? = try await keeper.holdingNow { _ in
+        // Nil if a worker holds the mirror.
+        let result: Void? = try await keeper.holdingNow { _ in
             let accounts = Dictionary(rebindings.map { ($0.role, $0.found) }) { first, _ in first }
             var usedAccounts: [AccountRole: AccountConfiguration] = [:]
             for role in accounts.keys {
@@ -132,6 +133,6 @@ extension HumanMirror {
                 credentials: usedAccounts.mapValues(\.credentials.fingerprint), login: owner,
                 now: now)
         }
-        return done != nil
+        return result != nil
     }
 }
