@@ -20,8 +20,8 @@ struct BlueskyClient: NetworkClient {
 
     var network: NetworkName { .bluesky }
     /// True, because a conflict means that the record exists already.
-    var conflictIsCertain: Bool { true }
-    var missingIsCertain: Bool { false }
+    var conflictMeansDone: Bool { true }
+    var missingMeansUnchanged: Bool { false }
     var requestIDHeaders: [String] { ["X-Request-Id", "Atproto-Request-Id"] }
 
     /// The count of requests from one IP address, of which each server accepts 3,000 in five
@@ -51,7 +51,7 @@ struct BlueskyClient: NetworkClient {
     /// - Throws: `NetworkError` if there was no answer, or `CancellationError`.
     func answer(to call: NetworkCall, with token: Secret? = nil) async throws -> BlueskyAnswer {
         var client = self
-        client.secrets += token.map { [$0] } ?? []
+        if let token { client.secrets.append(token) }
         let token = token?.reveal()
         if let token, token.isEmpty || !token.isVisibleASCII {
             throw error(

@@ -64,10 +64,11 @@ enum BlueskyFacets {
             let start = result.utf8.count
             result += words
             links.append(Facet(bytes: start..<result.utf8.count, link: address))
-            remainingText =
-                remainingText[
-                    textInParentheses.index(
-                        textInParentheses.startIndex, offsetBy: address.count + 1)...]
+            // The address and the closing parenthesis after it.
+            let removedCount = address.count + 1
+            let end = textInParentheses.index(
+                textInParentheses.startIndex, offsetBy: removedCount)
+            remainingText = remainingText[end...]
         }
         result += remainingText
         let otherFacets = facets(in: result).filter { other in
@@ -127,14 +128,14 @@ enum BlueskyFacets {
         private var surplus: [Unicode.Scalar: Int] = [:]
 
         init(_ link: [Unicode.Scalar]) {
-            for scalar in link { count(scalar, by: 1) }
+            for scalar in link { changeSurplus(by: 1, for: scalar) }
         }
 
         func isUnpaired(_ scalar: Unicode.Scalar) -> Bool { surplus[scalar, default: 0] > 0 }
 
-        mutating func remove(_ scalar: Unicode.Scalar) { count(scalar, by: -1) }
+        mutating func remove(_ scalar: Unicode.Scalar) { changeSurplus(by: -1, for: scalar) }
 
-        private mutating func count(_ scalar: Unicode.Scalar, by number: Int) {
+        private mutating func changeSurplus(by number: Int, for scalar: Unicode.Scalar) {
             for (closing, opening) in Self.openings {
                 if scalar == closing { surplus[closing, default: 0] += number }
                 if scalar == opening { surplus[closing, default: 0] -= number }

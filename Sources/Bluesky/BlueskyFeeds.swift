@@ -31,7 +31,7 @@ extension BlueskyNetwork {
         let size = min(max(size ?? Self.pageSize, 1), Self.pageSize)
         switch position {
         case .newest:
-            let slice = try await fullSlice(feed, nil, size)
+            let slice = try await fullSlice(feed, from: nil, size: size)
             var page = try await page(of: slice, feed)
             page.older = slice.serverCursor
             page.newer = try cursor(
@@ -45,7 +45,7 @@ extension BlueskyNetwork {
                     feed.operation, .rejected, "the place in the feed cannot be one",
                     outcome: .notSent)
             }
-            let slice = try await fullSlice(feed, serverCursor, size)
+            let slice = try await fullSlice(feed, from: serverCursor, size: size)
             var page = try await page(of: slice, feed)
             page.older = slice.serverCursor == serverCursor ? nil : slice.serverCursor
             return page
@@ -55,7 +55,7 @@ extension BlueskyNetwork {
                     feed.operation, .rejected, "the stored position is not one of Bluesky",
                     outcome: .notSent)
             }
-            return try await newer(feed, than: cursor, size)
+            return try await newer(feed, than: cursor, size: size)
         }
     }
 
@@ -66,7 +66,7 @@ extension BlueskyNetwork {
         var foundIDs: Set<PostID> = []
         var serverCursor: String?
         for _ in 0..<Self.maximumOwnPages {
-            let slice = try await slice(.ownPosts, serverCursor, Self.pageSize)
+            let slice = try await slice(.ownPosts, from: serverCursor, size: Self.pageSize)
             let page = try await page(of: slice, .ownPosts)
             guard page.unreadable.isEmpty else {
                 throw incomplete("a post of the account cannot be read")
@@ -93,8 +93,8 @@ extension BlueskyNetwork {
     /// of them is unknown.
     private func isPossiblySince(_ start: Date, _ item: ObservedPost) -> Bool {
         let timeOfKey = RecordReference(item.address).flatMap { TimestampID($0.address.key) }
-        return !item.post.isTimeTrusted || item.post.createdAt >= start
-            || timeOfKey.map { $0.date >= start } ?? true
+        guard item.post.isTimeTrusted, let timeOfKey else { return true }
+        return item.post.createdAt >= start || timeOfKey.date >= start
     }
 
     private func incomplete(_ cause: String) -> NetworkError {
@@ -102,13 +102,13 @@ extension BlueskyNetwork {
     }
 
     /// Returns the items that arrived after a cursor, from as many pages as are necessary.
-    private func newer(_ feed: Feed, than cursor: BlueskyCursor, _ size: Int) async throws
+    private func newer(_ feed: Feed, than cursor: BlueskyCursor, size: Int) async throws
         -> FeedPage
     {
         var look = BlueskyLook(from: cursor)
         for _ in 0..<Self.maximumPages where !look.isDone {
             do {
-                look.take(try await slice(feed, look.serverCursor, size))
+                look.take(try await slice(feed, from: look.serverCursor, size: size))
             } catch let error as NetworkError {
                 // The items of the pages before the error are returned; if the problem persists,
                 // the next call reports it.
@@ -123,7 +123,7 @@ extension BlueskyNetwork {
         var nextCursor = cursor
         if cursor.rest == nil {
             // This first call of a look has read the newest items.
-            nextCursor = self.cursor(feed, look.itemKeys, isWhole: look.isWhole)
+            nextCursor = self.cursor(feed, look.itemKeys, isWhole: look.reachedEndOfFeed)
         }
         nextCursor.rest = nil
         if !look.isDone, let serverCursor = look.serverCursor {
@@ -145,25 +145,27 @@ extension BlueskyNetwork {
     }
 
     /// Returns the first page from `start` on that is not empty.
-    private func fullSlice(_ feed: Feed, _ start: String?, _ size: Int) async throws -> BlueskySlice
-    {
-        var slice = try await slice(feed, start, size)
+    private func fullSlice(
+        _ feed: Feed, from start: String?, size: Int
+    ) async throws -> BlueskySlice {
+        var slice = try await slice(feed, from: start, size: size)
         var serverCursor = start
         for _ in 0..<Self.maximumEmptyPages {
             guard slice.entries.isEmpty, let next = slice.serverCursor, next != serverCursor else {
                 break
             }
             serverCursor = next
-            slice = try await self.slice(feed, next, size)
+            slice = try await self.slice(feed, from: next, size: size)
         }
         return slice
     }
 
-    private func slice(_ feed: Feed, _ serverCursor: String?, _ size: Int) async throws
+    /// - Parameter serverCursor: The cursor of the page; nil for the newest items.
+    private func slice(_ feed: Feed, from serverCursor: String?, size: Int) async throws
         -> BlueskySlice
     {
         let ownDID = try await ownDID()
-        let call = call(for: feed, ownDID, serverCursor, size)
+        let call = call(for: feed, of: ownDID, from: serverCursor, size: size)
         let answer = try await answer(to: call)
         let response = try answer.response()
         let rateLimit = client.pacing(of: response).rateLimit
@@ -195,9 +197,9 @@ extension BlueskyNetwork {
         }
     }
 
-    private func call(for feed: Feed, _ ownDID: String, _ serverCursor: String?, _ size: Int)
-        -> NetworkCall
-    {
+    private func call(
+        for feed: Feed, of ownDID: String, from serverCursor: String?, size: Int
+    ) -> NetworkCall {
         var query: [(name: String, value: String)] = []
         var name = "com.atproto.repo.listRecords"
         switch feed {
@@ -229,8 +231,7 @@ private struct BlueskyLook {
     private(set) var knownPages = 0
     /// The number of items on these pages.
     private(set) var knownItems = 0
-    /// Whether the look reached the end of the feed.
-    private(set) var isWhole = false
+    private(set) var reachedEndOfFeed = false
     var isDone = false
     private var namesOfNewItems: Set<String> = []
 
@@ -250,8 +251,8 @@ private struct BlueskyLook {
         let hasOnlyKnown = newEntries.isEmpty && !slice.entries.isEmpty
         knownPages = hasOnlyKnown ? knownPages + 1 : 0
         knownItems = hasOnlyKnown ? knownItems + slice.entries.count : 0
-        isWhole = slice.serverCursor == nil || slice.serverCursor == serverCursor
-        isDone = isWhole || reachesFloor
+        reachedEndOfFeed = slice.serverCursor == nil || slice.serverCursor == serverCursor
+        isDone = reachedEndOfFeed || reachesFloor
         serverCursor = slice.serverCursor
     }
 
@@ -325,6 +326,7 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
     ///   - time: The time at which the items were read, for feeds of many authors; nil for a list
     ///     of one account's records.
     init(itemKeys: [BlueskyItemKey], isWhole: Bool, at time: Date?) {
+        // The newest item first.
         let sorted = itemKeys.sorted { $0.order > $1.order }
         var floor = sorted.prefix(Self.window).last?.order ?? ""
         if isWhole, sorted.count <= Self.window {
@@ -348,10 +350,12 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
     /// Nil for a text that ``text()`` did not make.
     init?(_ text: String) {
         guard text.utf8.count <= 1 << 20,
-            let cursor = JSONBody.decoded(BlueskyCursor.self, Array(text.utf8)),
-            cursor.rest.map({ (1...Self.maximumServerCursor).contains($0.place.utf8.count) })
-                ?? true
+            let cursor = JSONBody.decoded(BlueskyCursor.self, Array(text.utf8))
         else { return nil }
+        if let rest = cursor.rest {
+            let length = rest.place.utf8.count
+            guard (1...Self.maximumServerCursor).contains(length) else { return nil }
+        }
         self = cursor
     }
 
@@ -476,8 +480,8 @@ extension BlueskySlice {
     ) {
         let readEntries = list.elements.map { $0.value.flatMap(makeEntry) }
         self.init(entries: [], serverCursor: list.cursor, rateLimit: rateLimit)
-        let isWhole = readEntries.allSatisfy { $0?.isReadable == true }
-        let digests = isWhole ? [] : JSONBody.digests(of: body, under: list.name)
+        let areAllReadable = readEntries.allSatisfy { $0?.isReadable == true }
+        let digests = areAllReadable ? [] : JSONBody.digests(of: body, under: list.name)
         // An item without an order gets the order of the item before it.
         var order = readEntries.lazy.compactMap { $0?.itemKey.order }.first ?? ""
         for (index, element) in list.elements.enumerated() {

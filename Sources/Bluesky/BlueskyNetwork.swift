@@ -90,7 +90,7 @@ package struct BlueskyNetwork: SocialNetwork {
         capabilities.resendWindow = .seconds(24 * 3_600)
         // A reply notifies the authors of the four posts above it, according to the source of the
         // usual app view.
-        capabilities.repliesTellAncestors = true
+        capabilities.repliesNotifyAncestors = true
         capabilities.linksWords = true
         // The limit in bytes in the lexicon of posts with pictures.
         capabilities.largestPicture = 1_000_000
@@ -414,7 +414,7 @@ final class BlueskyMemory: @unchecked Sendable {
     private static let maximumBios = 5_000
 
     func identity(at time: Date) -> BlueskyIdentity? {
-        lock.withLock { identity.flatMap { $0.validity.end(at: time) == nil ? nil : $0.value } }
+        lock.withLock { identity.flatMap { $0.validity.isOver(at: time) ? nil : $0.value } }
     }
 
     /// The last known identity, however old.
@@ -431,7 +431,7 @@ final class BlueskyMemory: @unchecked Sendable {
 
     func ownProfile(at time: Date) -> BlueskyProfile? {
         lock.withLock {
-            storedProfile.flatMap { $0.validity.end(at: time) == nil ? nil : $0.value }
+            storedProfile.flatMap { $0.validity.isOver(at: time) ? nil : $0.value }
         }
     }
 
@@ -444,7 +444,7 @@ final class BlueskyMemory: @unchecked Sendable {
         lock.withLock {
             var foundBios: [String: String] = [:]
             for did in dids {
-                if let bio = bios[did], bio.validity.end(at: time) != nil {
+                if let bio = bios[did], !bio.validity.isOver(at: time) {
                     foundBios[did] = bio.text
                 }
             }

@@ -90,7 +90,8 @@ extension BlueskyNetwork {
         guard !records.isEmpty else { return [:] }
         let (author, visibility) = try await ownAuthor()
         let translator = BlueskyTranslator(now: client.now())
-        let server = records.contains { !$1.images.isEmpty } ? try await recordServer() : nil
+        let hasImages = records.contains { !$0.record.images.isEmpty }
+        let server = hasImages ? try await recordServer() : nil
         let posts = records.map { reference, record in
             var post = translator.post(
                 reference, record, by: author, noticedAt: nil, visibility: visibility)

@@ -238,6 +238,7 @@ struct BlueskySession: Sendable {
         let parts = access.reveal().split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
         let base64 = String(parts[1]).replacing("-", with: "+").replacing("_", with: "/")
+        // A token lacks the padding to a multiple of four characters, which Base64 requires.
         let padded = base64 + String(repeating: "=", count: (4 - base64.count % 4) % 4)
         guard let payload = Data(base64Encoded: padded) else { return nil }
         return JSONBody.read(Array(payload)) { $0.integer("exp") }.map {
@@ -335,7 +336,7 @@ struct LoginBrake {
     /// The number of failures in a row.
     private var failures = 0
     /// The pause after the last log-in that succeeded.
-    private var lastLogin: Cooldown?
+    private var pauseAfterLogin: Cooldown?
     /// The session of the last log-in, until a server accepts it.
     private var unconfirmed: BlueskySession?
 
@@ -344,7 +345,7 @@ struct LoginBrake {
     /// - Throws: `NetworkError` if a login is pointless, or must wait.
     func check(at time: Date) throws(NetworkError) {
         for failure in [permanentRefusal, lastFailure] {
-            if let failure, failure.pause.end(at: time) != nil { throw failure.error }
+            if let failure, !failure.pause.isOver(at: time) { throw failure.error }
         }
     }
 
@@ -355,15 +356,13 @@ struct LoginBrake {
         // A session that no server accepted yet, but that expired long after the login, is just
         // old: it was never used.
         if unconfirmed?.isSame(as: refused) == true,
-            !refusal.saysExpired || lastLogin?.end(at: time) != nil
+            !refusal.saysExpired || pauseAfterLogin?.isOver(at: time) == false
         {
             var error = refusal.error
             error.detail = "the server refuses the session that it has just given"
             throw error
         }
-        guard !refusal.saysExpired, let end = lastLogin.flatMap({ $0.end(at: time) }) else {
-            return
-        }
+        guard !refusal.saysExpired, let end = pauseAfterLogin?.end(at: time) else { return }
         var error = refusal.error
         error.code = .unavailable
         error.detail = "the session ended soon after logging in"
@@ -380,7 +379,7 @@ struct LoginBrake {
         lastFailure = nil
         failures = 0
         unconfirmed = session
-        lastLogin = Cooldown(begun: time, until: time + Self.pause)
+        pauseAfterLogin = Cooldown(begun: time, until: time + Self.pause)
     }
 
     /// Records that a login failed.

@@ -12,7 +12,9 @@ extension BlueskyNetwork {
         try check(draft)
         let ownDID = try await beforeSending { try await self.ownDIDForChange() }
         let reply = try await beforeSending { try await self.reply(to: draft.replyTo, ownDID) }
-        let address = Self.address(RecordAddress.postCollection, draft.createdAt, draft.key, ownDID)
+        let address = Self.address(
+            in: RecordAddress.postCollection, createdAt: draft.createdAt, key: draft.key, of: ownDID
+        )
         let (text, facets) = BlueskyFacets.linked(draft.text, words: draft.linkWords)
         let language = draft.language.flatMap { LanguageTag.namesLanguage($0) ? $0 : nil }
         let record = JSONValue.object(leavingOutNil: [
@@ -49,7 +51,8 @@ extension BlueskyNetwork {
         // A post that is already favorited would get a second favorite.
         if view.isFavorited == true { return Departure {} }
         let address = Self.address(
-            RecordAddress.likeCollection, favorite.createdAt, favorite.key, ownDID)
+            in: RecordAddress.likeCollection, createdAt: favorite.createdAt, key: favorite.key,
+            of: ownDID)
         let record = JSONValue.object([
             "$type": .text(RecordAddress.likeCollection), "subject": subject.json,
             "createdAt": .text(favorite.createdAt.rfc3339),
@@ -87,9 +90,10 @@ extension BlueskyNetwork {
     package func unfavorite(_ favorite: FavoriteDraft) async throws -> Removal {
         try requireSession(.unfavorite)
         let ownDID = try await beforeSending { try await self.ownDID() }
-        return try await remove(
-            Self.address(RecordAddress.likeCollection, favorite.createdAt, favorite.key, ownDID),
-            .unfavorite)
+        let address = Self.address(
+            in: RecordAddress.likeCollection, createdAt: favorite.createdAt, key: favorite.key,
+            of: ownDID)
+        return try await remove(address, .unfavorite)
     }
 
     /// Deletes a record of the account.
@@ -257,7 +261,7 @@ extension BlueskyNetwork {
 
     /// The address of the record for a draft, whose key follows from the draft's time and key.
     private static func address(
-        _ collection: String, _ createdAt: Date, _ key: String, _ ownDID: String
+        in collection: String, createdAt: Date, key: String, of ownDID: String
     ) -> RecordAddress {
         RecordAddress(
             repository: ownDID, collection: collection,

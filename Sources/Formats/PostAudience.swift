@@ -77,14 +77,17 @@ package struct PostAudience: Equatable, Sendable {
     private static func isSet(_ name: StaticString, in fields: some WireFields) -> Bool {
         guard fields.isPresent(name) else { return false }
         if let truth = fields.truth(name) { return truth }
-        return fields.text(name).map { !["", "0", "false", "none"].contains($0) } ?? true
+        // A list or an object counts as set.
+        guard let text = fields.text(name) else { return true }
+        return !["", "0", "false", "none"].contains(text)
     }
 
     /// Whether a field is present with another value than `true` or `1`.
     private static func isNotTrue(_ name: StaticString, in fields: some WireFields) -> Bool {
         guard fields.isPresent(name) else { return false }
         if let truth = fields.truth(name) { return !truth }
-        return fields.text(name).map { !["1", "true"].contains($0) } ?? true
+        guard let text = fields.text(name) else { return true }
+        return !["1", "true"].contains(text)
     }
 
     // MARK: Narrowing
@@ -102,7 +105,7 @@ package struct PostAudience: Equatable, Sendable {
 
     /// Narrows the audience to `visibility`; a wider one changes nothing.
     package mutating func narrow(to visibility: Visibility) {
-        narrowest = narrowest.map { max($0, visibility) } ?? visibility
+        narrowest = max(narrowest ?? visibility, visibility)
     }
 
     /// ActivityPub's names for everybody.

@@ -34,10 +34,18 @@ struct BrokenItemSearch: Equatable, Sendable {
         var incompleteBelow: MastodonPlace?
     }
 
-    /// Requests the items between two ids, both excluded, the lowest first; a single item if
-    /// `isSingle`.
-    typealias Reader = (_ since: MastodonPlace?, _ until: MastodonPlace?, _ isSingle: Bool)
-        async throws -> Answer
+    /// A request for the items between two ids, both excluded, the lowest first.
+    struct Request {
+        /// The id below the items; nil for no lower bound.
+        var since: MastodonPlace?
+        /// The id above the items; nil for no upper bound.
+        var until: MastodonPlace?
+        /// Whether a single item is requested, instead of a page.
+        var isSingle = false
+    }
+
+    /// Makes a request.
+    typealias Reader = (Request) async throws -> Answer
 
     /// The most noted ids above the newest item that are remembered.
     private static let maximumNoted = 8
@@ -50,7 +58,10 @@ struct BrokenItemSearch: Equatable, Sendable {
     private(set) var failedEnd: MastodonPlace?
 
     /// Whether the whole range was read or noted; always false for a range without an upper end.
-    var isDone: Bool { ceiling.map { floor.distance(to: $0) < 2 } ?? false }
+    var isDone: Bool {
+        guard let ceiling else { return false }
+        return floor.distance(to: ceiling) < 2
+    }
 
     private var ceiling: MastodonPlace? {
         switch range {
@@ -80,7 +91,7 @@ struct BrokenItemSearch: Equatable, Sendable {
         for step in 0..<MastodonPlace.stepCount {
             guard let lower = ceiling.below(step: step) else { break }
             do {
-                _ = try await read(nil, lower, true)
+                _ = try await read(Request(until: lower, isSingle: true))
                 // The range includes an item with the made-up id itself; the items below it are
                 // read after the search.
                 return BrokenItemSearch(
@@ -118,12 +129,12 @@ struct BrokenItemSearch: Equatable, Sendable {
         else { return nil }
         let floor = search.floor
         // There is no id between these two bounds, so this fails only if every request fails.
-        _ = try await read(floor, floor.advanced(by: 1), true)
+        _ = try await read(Request(since: floor, until: floor.advanced(by: 1), isSingle: true))
         for step in 0..<MastodonPlace.stepCount {
             guard let end = floor.above(step: step), floor.distance(to: end) > 1 else { continue }
             do {
                 // The search reads this part later; the first broken item is above it.
-                _ = try await read(floor, end, false)
+                _ = try await read(Request(since: floor, until: end))
             } catch let error as NetworkError where error.mayBeOfOneItem {
                 search.failedEnd = end
                 return search
@@ -143,7 +154,8 @@ struct BrokenItemSearch: Equatable, Sendable {
         guard let end = requestEnd else { return try await readArrivals(read) }
         let isSingle = floor.distance(to: end) == 2
         do {
-            return try await take(try await read(floor, end, isSingle), upTo: end, read)
+            let request = Request(since: floor, until: end, isSingle: isSingle)
+            return try await take(try await read(request), upTo: end, read)
         } catch let error as NetworkError where mayBeCausedByItem(error) {
             guard isSingle else {
                 failedEnd = end
@@ -152,9 +164,10 @@ struct BrokenItemSearch: Equatable, Sendable {
             let id = end.nextLower
             // Reads a part without an item, because this fails too if the server fails at every
             // request. The second reading of the item succeeds if the first failed by chance.
-            _ = try await read(floor, id, true)
+            _ = try await read(Request(since: floor, until: id, isSingle: true))
             do {
-                return try await take(try await read(floor, end, true), upTo: end, read)
+                let request = Request(since: floor, until: end, isSingle: true)
+                return try await take(try await read(request), upTo: end, read)
             } catch let error as NetworkError where mayBeCausedByItem(error) {
                 floor = id
                 failedEnd = nil
@@ -184,7 +197,7 @@ struct BrokenItemSearch: Equatable, Sendable {
         for part in stretchesBetweenNotedIDs {
             var answer: Answer?
             do {
-                answer = try await read(part.since, part.until, false)
+                answer = try await read(Request(since: part.since, until: part.until))
                 if answer?.newest == nil { continue }
             } catch let error as NetworkError where mayBeCausedByItem(error) {
                 answer = nil
@@ -197,7 +210,7 @@ struct BrokenItemSearch: Equatable, Sendable {
             failedEnd = floor.distance(to: part.until) > 1 ? part.until : nil
             return MastodonList(rateLimit: nil)
         }
-        return try await take(try await read(floor, nil, false), upTo: nil, read)
+        return try await take(try await read(Request(since: floor)), upTo: nil, read)
     }
 
     /// Moves ``floor`` above the items in an answer.
@@ -240,18 +253,17 @@ struct BrokenItemSearch: Equatable, Sendable {
         }
         do {
             for part in parts {
-                guard try await read(part.since, part.until, false).newest == nil else {
-                    return false
-                }
+                let answer = try await read(Request(since: part.since, until: part.until))
+                if answer.newest != nil { return false }
             }
         } catch let error as NetworkError where mayBeCausedByItem(error) {
             return false
         }
         for id in notedIDs {
             do {
-                guard try await read(id.nextLower, id.advanced(by: 1), true).newest == nil else {
-                    return false
-                }
+                let onlyID = Request(
+                    since: id.nextLower, until: id.advanced(by: 1), isSingle: true)
+                if try await read(onlyID).newest != nil { return false }
             } catch let error as NetworkError where mayBeCausedByItem(error) {
                 continue
             }
@@ -382,8 +394,8 @@ extension MastodonNetwork {
         -> FeedPage
     {
         var next = search
-        let list = try await next.step(feed) { since, until, isSingle in
-            try await answer(feed, since, until, isSingle)
+        let list = try await next.step(feed) { request in
+            try await answer(to: request, feed)
         }
         return try await page(feed, of: list, next, from: search, position)
     }
@@ -395,12 +407,12 @@ extension MastodonNetwork {
         case .newest: search = nil
         case .older(let cursor):
             guard let ceiling = MastodonPlace(cursor) else { return nil }
-            search = try await .below(ceiling) { since, until, isSingle in
-                try await answer(feed, since, until, isSingle)
+            search = try await .below(ceiling) { request in
+                try await answer(to: request, feed)
             }
         case .newer(let cursor):
-            search = try await .above(cursor) { since, until, isSingle in
-                try await answer(feed, since, until, isSingle)
+            search = try await .above(cursor) { request in
+                try await answer(to: request, feed)
             }
         }
         guard let search else { return nil }
@@ -431,17 +443,22 @@ extension MastodonNetwork {
     ///
     /// - Throws: `NetworkError` with code `.rejected` if the server ignores the bounds.
     private func answer(
-        _ feed: Feed, _ since: MastodonPlace?, _ until: MastodonPlace?, _ isSingle: Bool
+        to request: BrokenItemSearch.Request, _ feed: Feed
     ) async throws -> BrokenItemSearch.Answer {
-        let size = isSingle ? 1 : Self.pageSize
+        let since = request.since
+        let until = request.until
+        let size = request.isSingle ? 1 : Self.pageSize
         let bounds = [until.map { ("max_id", $0.text) }, since.map { ("min_id", $0.text) }]
             .compactMap(\.self)
-        var list = try await list(feed, bounds, size)
+        var list = try await list(feed, bounds: bounds, size: size)
         try requireComplete(list, of: feed)
         // If items below the lower bound are returned too, the failing item cannot be located.
-        let isBounded = since.map { !list.removeItems(notNewerThan: $0.text) } ?? true
+        var isBounded = true
+        if let since { isBounded = !list.removeItems(notNewerThan: since.text) }
         var unreadEnd: String?
-        if let since, isBounded { unreadEnd = try await fill(&list, feed, since: since.text, size) }
+        if let since, isBounded {
+            unreadEnd = try await fill(&list, feed, since: since.text, size: size)
+        }
         guard !list.entries.isEmpty || !isBounded else {
             return BrokenItemSearch.Answer(list: list)
         }
@@ -451,9 +468,10 @@ extension MastodonNetwork {
                 detail: "the server does not keep to the part of the feed that was asked for")
         }
         guard isBounded, memory.idsAreOrdered(in: feed),
-            let newest = list.newerCursor.flatMap(MastodonPlace.init),
-            until.map(newest.isBelow) ?? true, since.map({ $0.isBelow(newest) }) ?? true
+            let newest = list.newerCursor.flatMap(MastodonPlace.init)
         else { throw ignoredBounds() }
+        if let until, !newest.isBelow(until) { throw ignoredBounds() }
+        if let since, !since.isBelow(newest) { throw ignoredBounds() }
         let incompleteBelow = unreadEnd.flatMap(MastodonPlace.init)
         if unreadEnd != nil {
             guard let incompleteBelow, !newest.isBelow(incompleteBelow),

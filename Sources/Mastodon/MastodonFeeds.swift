@@ -30,7 +30,8 @@ extension MastodonNetwork {
         if let search = BrokenItemSearch(position) {
             return try await page(feed, of: search, position)
         }
-        let list = try await list(feed, position, min(max(size ?? Self.pageSize, 1), Self.pageSize))
+        let pageSize = min(max(size ?? Self.pageSize, 1), Self.pageSize)
+        let list = try await list(feed, at: position, size: pageSize)
         return try await page(feed, of: list, position)
     }
 
@@ -104,22 +105,22 @@ extension MastodonNetwork {
         return foundParents
     }
 
-    private func list(_ feed: Feed, _ position: FeedPosition, _ size: Int) async throws
+    private func list(_ feed: Feed, at position: FeedPosition, size: Int) async throws
         -> MastodonList
     {
         switch position {
         case .newest:
-            return try await list(feed, [], size)
+            return try await list(feed, bounds: [], size: size)
         case .older(let cursor):
-            var list = try await list(feed, [("max_id", cursor)], size)
+            var list = try await list(feed, bounds: [("max_id", cursor)], size: size)
             try requireComplete(list, of: feed)
             list.removeItems(notOlderThan: cursor, pageSize: size)
             if list.entries.isEmpty, feed != .favorites, !MastodonID.isOrdered(cursor) {
-                try await requireItem(at: cursor, in: feed, size)
+                try await requireItem(at: cursor, in: feed, size: size)
             }
             return list
         case .newer(let cursor):
-            return try await newer(feed, than: cursor, size)
+            return try await newer(feed, than: cursor, size: size)
         }
     }
 
@@ -141,13 +142,13 @@ extension MastodonNetwork {
     ///
     /// - Throws: `NetworkError` with code `.rejected` if the feed does not have the item any
     ///   more.
-    private func requireItem(at cursor: String, in feed: Feed, _ size: Int) async throws {
-        var page = try await list(feed, [], size)
+    private func requireItem(at cursor: String, in feed: Feed, size: Int) async throws {
+        var page = try await list(feed, bounds: [], size: size)
         if page.entries.isEmpty { return }
         for _ in 0..<Self.maximumOwnPages {
             if page.entries.contains(where: { $0.id == cursor }) { return }
             guard !page.entries.isEmpty, let older = page.olderCursor else { break }
-            page = try await list(feed, [("max_id", older)], size)
+            page = try await list(feed, bounds: [("max_id", older)], size: size)
         }
         throw client.error(
             feed.operation, .rejected, outcome: .refused,
@@ -189,14 +190,14 @@ extension MastodonNetwork {
     /// follow the rules the stretch is empty; on others it contains items that would be missed. If
     /// the stretch is too long for one call, the new cursor records where the next call has to
     /// continue.
-    private func newer(_ feed: Feed, than text: String, _ size: Int) async throws -> MastodonList {
+    private func newer(_ feed: Feed, than text: String, size: Int) async throws -> MastodonList {
         // A server's cursor never contains a space.
         let position =
             Arrivals(text, separator: " ", where: MastodonID.isUsable) ?? Arrivals(newest: text)
         let lowerBound = position.gap?.since ?? position.newest
         let bounds = [position.gap.map { ("max_id", $0.until) }, ("min_id", lowerBound)].compactMap(
             \.self)
-        var result = try await list(feed, bounds, size)
+        var result = try await list(feed, bounds: bounds, size: size)
         if position.gap != nil {
             result.newerCursor = position.newest
         } else if result.newerCursor == lowerBound, feed == .favorites {
@@ -204,9 +205,9 @@ extension MastodonNetwork {
         } else if result.entries.isEmpty, feed != .favorites, !MastodonID.isOrdered(lowerBound) {
             // If the post with the cursor's id is gone, the server never finds anything above it,
             // so the newest page is read.
-            result = try await list(feed, [], size)
+            result = try await list(feed, bounds: [], size: size)
         }
-        if let unreadEnd = try await fill(&result, feed, since: lowerBound, size) {
+        if let unreadEnd = try await fill(&result, feed, since: lowerBound, size: size) {
             let newest = result.newerCursor ?? position.newest
             result.newerCursor = Arrivals(
                 newest: newest, gap: .init(since: lowerBound, until: unreadEnd)
@@ -220,7 +221,7 @@ extension MastodonNetwork {
     ///
     /// - Returns: The upper end of the stretch that was not read; nil if all of it was read.
     func fill(
-        _ result: inout MastodonList, _ feed: Feed, since: String, _ size: Int
+        _ result: inout MastodonList, _ feed: Feed, since: String, size: Int
     ) async throws -> String? {
         var reachesCursor = result.removeItems(notNewerThan: since)
         var upperBound = result.olderCursor
@@ -230,7 +231,8 @@ extension MastodonNetwork {
             pages += 1
             var olderPage: MastodonList
             do {
-                olderPage = try await list(feed, [("max_id", bound), ("min_id", since)], size)
+                olderPage = try await list(
+                    feed, bounds: [("max_id", bound), ("min_id", since)], size: size)
             } catch is NetworkError {
                 // The pages that were read are kept; if the problem persists, the next call reports
                 // it.
@@ -244,7 +246,7 @@ extension MastodonNetwork {
     }
 
     func list(
-        _ feed: Feed, _ bounds: [(name: String, value: String)], _ size: Int
+        _ feed: Feed, bounds: [(name: String, value: String)], size: Int
     ) async throws -> MastodonList {
         var call = try await call(for: feed)
         call.query += [("limit", String(size))] + bounds
@@ -415,7 +417,8 @@ struct MastodonList {
         defer {
             let remainingIDs = Set(entries.compactMap(\.id))
             let removedEntries = originalEntries.filter { entry in
-                entry.id.map { !remainingIDs.contains($0) } ?? false
+                guard let id = entry.id else { return false }
+                return !remainingIDs.contains(id)
             }
             repeated += removedEntries.compactMap(\.status)
         }
@@ -464,7 +467,8 @@ struct MastodonList {
     mutating func append(_ older: MastodonList) -> Bool {
         let knownIDs = Set(entries.compactMap(\.id))
         let newEntries = older.entries.filter { entry in
-            entry.id.map { !knownIDs.contains($0) } ?? true
+            guard let id = entry.id else { return true }
+            return !knownIDs.contains(id)
         }
         entries += newEntries
         repeated += older.repeated
@@ -501,7 +505,7 @@ struct MastodonList {
 extension MastodonList.Entry {
     init(_ element: LenientElement<MastodonStatus>) {
         self.init(id: element.id)
-        store(element, called: "it")
+        store(element, subject: "it")
     }
 
     /// Reads a notification; an entry of a type that was not requested is possible, because some
@@ -513,7 +517,7 @@ extension MastodonList.Entry {
         isChange = type == "update"
         guard type == nil || type == "mention" || isChange else { return }
         if let status = element.value?.status, type != nil {
-            store(status, called: "its post")
+            store(status, subject: "its post")
         } else {
             unreadable = UnreadableItem(
                 address: element.value?.status?.id, digest: "",
@@ -521,12 +525,12 @@ extension MastodonList.Entry {
         }
     }
 
-    /// Sets ``status``, or ``unreadable`` with a cause that begins with `name`.
-    private mutating func store(_ element: LenientElement<MastodonStatus>, called name: String) {
+    /// Sets ``status``, or ``unreadable`` with a cause that begins with `subject`.
+    private mutating func store(_ element: LenientElement<MastodonStatus>, subject: String) {
         guard let status = element.value, MastodonTranslator.canRead(status) else {
             unreadable = UnreadableItem(
                 address: element.id, digest: "",
-                cause: name
+                cause: subject
                     + (element.value == nil
                         ? " is not as posts are" : " has no author or no address"))
             return
@@ -646,13 +650,16 @@ extension MastodonID {
 
     /// Whether an item of a page that is sorted newest first has a newer id than the one before.
     static func contradictsOrder(_ ids: [String]) -> Bool {
-        zip(ids, ids.dropFirst()).contains { isNewer($1, than: $0) == true }
+        zip(ids, ids.dropFirst()).contains { id, nextID in isNewer(nextID, than: id) == true }
     }
 
     /// Whether each item of a page has a newer id than the one before, so that the page begins with
     /// the oldest item.
     static func isAscending(_ ids: [String]) -> Bool {
-        ids.count > 1 && zip(ids, ids.dropFirst()).allSatisfy { isNewer($1, than: $0) == true }
+        guard ids.count > 1 else { return false }
+        return zip(ids, ids.dropFirst()).allSatisfy { id, nextID in
+            isNewer(nextID, than: id) == true
+        }
     }
 
     static func isDecimal(_ text: String) -> Bool {

@@ -277,9 +277,10 @@ extension MastodonLogin {
                 fallback: ["read:accounts", "read:statuses", "read:notifications"] + writing)
         case .human:
             let reading = ["read:statuses", "read:favourites"]
-            let isKnown = metadata.map { $0.scopes?.contains(profileScope) ?? true } ?? false
+            let mayKnowProfileScope =
+                if let metadata { metadata.scopes?.contains(profileScope) ?? true } else { false }
             return ScopeOffer(
-                preferred: isKnown ? [profileScope] + reading : nil,
+                preferred: mayKnowProfileScope ? [profileScope] + reading : nil,
                 fallback: ["read:accounts"] + reading)
         }
     }
@@ -430,7 +431,8 @@ package struct MastodonLoginRequest: Sendable {
 
     /// Whether a browser that was led back has the `state` of this login.
     package func hasState(_ text: String) -> Bool {
-        state.map { ConstantTime.areEqual($0.reveal().utf8, text.utf8) } ?? false
+        guard let state else { return false }
+        return ConstantTime.areEqual(state.reveal().utf8, text.utf8)
     }
 }
 

@@ -646,7 +646,8 @@ extension MastodonNetwork {
     /// emphasis and lists. A server whose program is unknown gets the field too, because no server
     /// is known to refuse it.
     private var contentType: JSONValue? {
-        memory.lastInstance?.takesContentType ?? true ? .text(Self.plainText) : nil
+        let takesContentType = memory.lastInstance?.takesContentType ?? true
+        return takesContentType ? .text(Self.plainText) : nil
     }
 
     /// The request body for a draft; the account's preferences on the server apply to fields that

@@ -9,7 +9,7 @@ struct Known<Value: Equatable & Sendable>: Equatable, Sendable {
     /// `doctor --probe`.
     let source: String
 
-    init(_ value: Value, _ source: String) {
+    init(_ value: Value, source: String) {
         self.value = value
         self.source = source
     }
@@ -30,7 +30,8 @@ struct MastodonProgram: Equatable, Sendable {
         case other
     }
 
-    private static let unknown = "assumed"
+    /// The source of a value that is not known, but safe to assume.
+    private static let assumed = "assumed"
 
     let name: String
 
@@ -38,72 +39,72 @@ struct MastodonProgram: Equatable, Sendable {
 
     /// A second request with the same `Idempotency-Key` creates no second post for at least an
     /// hour.
-    var keepsIdempotencyKeys = Known(false, unknown)
+    var keepsIdempotencyKeys = Known(false, source: assumed)
     /// A reply to a deleted post is refused instead of published as a post of its own.
-    var refusesRepliesToDeletedPosts = Known(false, unknown)
+    var refusesRepliesToDeletedPosts = Known(false, source: assumed)
     /// The answer to the request that publishes a reply has the reply's id.
-    var returnsReplyID = Known(true, unknown)
+    var returnsReplyID = Known(true, source: assumed)
     /// A link in a text counts as a fixed number of characters, which the server states.
-    var shortensLinks = Known(false, unknown)
+    var shortensLinks = Known(false, source: assumed)
     /// The field `content_type` of a new post is supported.
-    var takesContentType = Known(false, unknown)
+    var takesContentType = Known(false, source: assumed)
 
     // MARK: Audiences
 
     /// A post has the requested visibility.
-    var keepsVisibility = Known(true, unknown)
+    var keepsVisibility = Known(true, source: assumed)
     /// A direct post is visible only to the people whom it names.
-    var keepsDirect = Known(true, unknown)
+    var keepsDirect = Known(true, source: assumed)
     /// The posts whose audience the program does not return, in words that complete `the server
     /// runs …`; nil if it returns the audience of every post.
     ///
     /// docs/audience.md has more sources.
-    var audienceGap = Known<String?>(nil, unknown)
+    var audienceGap = Known<String?>(nil, source: assumed)
 
     // MARK: Reading
 
     /// The visibilities of posts that an account's list shows to its owner.
     ///
     /// A post of another visibility may exist although it is not in the list.
-    var listedVisibilities = Known<Set<Visibility>>([.public, .unlisted], unknown)
+    var listedVisibilities = Known<Set<Visibility>>([.public, .unlisted], source: assumed)
     /// The number of newest items that a feed's list contains, notifications of every type
     /// included; no entry for a feed whose list is complete.
-    var depths = Known<[Feed: Int]>([:], unknown)
+    var depths = Known<[Feed: Int]>([:], source: assumed)
     /// The account ids in a post identify the answered person and the mentioned people.
     ///
     /// In posts of other programs these ids may mean something else, or be missing.
-    var idsIdentifyPeople = Known(false, unknown)
-    var addressIDForm = Known(AddressIDForm.other, unknown)
+    var idsIdentifyPeople = Known(false, source: assumed)
+    var addressIDForm = Known(AddressIDForm.other, source: assumed)
     /// Notifications of the type `update` can be requested.
-    var supportsUpdateType = Known(false, unknown)
+    var supportsUpdateType = Known(false, source: assumed)
     /// The request limit of a server that counts requests by IP address even with a login; nil if
     /// it counts them by account.
-    var addressLimit = Known<AddressLimit?>(nil, unknown)
+    var addressLimit = Known<AddressLimit?>(nil, source: assumed)
 
     // MARK: Changing and deleting
 
     /// The text of a published post can be changed.
-    var editsPosts = Known(false, unknown)
+    var editsPosts = Known(false, source: assumed)
     /// An edited post keeps its visibility.
-    var keepsVisibilityInEdits = Known(true, unknown)
+    var keepsVisibilityInEdits = Known(true, source: assumed)
     /// An edited post states the time of the change.
-    var marksEdits = Known(false, unknown)
+    var marksEdits = Known(false, source: assumed)
     /// A deleted post is not shown to a client that requests it by its id.
-    var hidesDeletedPosts = Known(false, unknown)
+    var hidesDeletedPosts = Known(false, source: assumed)
     /// The account's own profile can be read as its owner wrote it, and changed.
-    var keepsProfiles = Known(true, unknown)
+    var keepsProfiles = Known(true, source: assumed)
 
     // MARK: Logins
 
     /// Scopes such as `write:statuses` are supported.
-    var knowsFineScopes = Known(false, unknown)
+    var knowsFineScopes = Known(false, source: assumed)
     /// A token permits everything, whatever its scopes.
-    var ignoresScopes = Known(false, unknown)
+    var ignoresScopes = Known(false, source: assumed)
     /// An application may register several return addresses, one in each line, and a login
     /// redirects the browser to the address in its request, with the `state` of the request.
     ///
     /// Some programs register such an application, but later refuse each of its addresses.
-    var supportsReturnAddress = Known(false, unknown)
+    var supportsReturnAddress = Known(false, source: assumed)
 
     private init(_ name: String, _ describe: (inout MastodonProgram) -> Void = { _ in }) {
         self.name = name
@@ -115,44 +116,50 @@ extension MastodonProgram {
     /// Mastodon and its forks.
     static let mastodon = MastodonProgram("Mastodon") { program in
         program.keepsIdempotencyKeys = Known(
-            true, "app/services/post_status_service.rb, idempotency_key")
+            true, source: "app/services/post_status_service.rb, idempotency_key")
         program.refusesRepliesToDeletedPosts = Known(
-            true, "app/controllers/api/v1/statuses_controller.rb, set_thread")
-        program.shortensLinks = Known(true, "app/validators/status_length_validator.rb")
-        program.listedVisibilities = Known(everyVisibility, "app/models/account_statuses_filter.rb")
-        program.idsIdentifyPeople = Known(true, "app/serializers/rest/status_serializer.rb")
-        program.addressIDForm = Known(.decimal, "app/lib/activitypub/tag_manager.rb, uri_for")
-        program.supportsUpdateType = Known(true, "app/models/notification.rb")
-        program.editsPosts = Known(true, "app/services/update_status_service.rb, since 3.5")
-        program.marksEdits = Known(true, "app/serializers/rest/status_serializer.rb, edited_at")
+            true, source: "app/controllers/api/v1/statuses_controller.rb, set_thread")
+        program.shortensLinks = Known(true, source: "app/validators/status_length_validator.rb")
+        program.listedVisibilities = Known(
+            everyVisibility, source: "app/models/account_statuses_filter.rb")
+        program.idsIdentifyPeople = Known(true, source: "app/serializers/rest/status_serializer.rb")
+        program.addressIDForm = Known(
+            .decimal, source: "app/lib/activitypub/tag_manager.rb, uri_for")
+        program.supportsUpdateType = Known(true, source: "app/models/notification.rb")
+        program.editsPosts = Known(true, source: "app/services/update_status_service.rb, since 3.5")
+        program.marksEdits = Known(
+            true, source: "app/serializers/rest/status_serializer.rb, edited_at")
         program.hidesDeletedPosts = Known(
-            true, "app/controllers/api/v1/statuses_controller.rb, destroy")
-        program.knowsFineScopes = Known(true, "config/initializers/doorkeeper.rb")
+            true, source: "app/controllers/api/v1/statuses_controller.rb, destroy")
+        program.knowsFineScopes = Known(true, source: "config/initializers/doorkeeper.rb")
         program.supportsReturnAddress = Known(
-            true, "app/controllers/api/v1/apps_controller.rb, redirect_uris")
+            true, source: "app/controllers/api/v1/apps_controller.rb, redirect_uris")
     }
 
     /// - Parameter minorVersion: The second part of version 0.x; nil for another one.
     static func goToSocial(minorVersion: Int?) -> MastodonProgram {
-        MastodonProgram("GoToSocial") { program in
-            program.refusesRepliesToDeletedPosts = Known(true, seenOnGoToSocial)
-            program.takesContentType = Known(true, "docs/api/swagger.yaml, statusCreate")
-            program.listedVisibilities = Known(everyVisibility, seenOnGoToSocial)
-            program.idsIdentifyPeople = Known(true, seenOnGoToSocial)
-            program.addressIDForm = Known(.ulid, seenOnGoToSocial)
+        // An unknown version is taken for a new one.
+        let minorVersion = minorVersion ?? .max
+        return MastodonProgram("GoToSocial") { program in
+            program.refusesRepliesToDeletedPosts = Known(true, source: seenOnGoToSocial)
+            program.takesContentType = Known(true, source: "docs/api/swagger.yaml, statusCreate")
+            program.listedVisibilities = Known(everyVisibility, source: seenOnGoToSocial)
+            program.idsIdentifyPeople = Known(true, source: seenOnGoToSocial)
+            program.addressIDForm = Known(.ulid, source: seenOnGoToSocial)
             // The headers of its answers state another limit, which is not this one.
             program.addressLimit = Known(
-                AddressLimit(count: 300, period: 300), "advanced-rate-limit-requests, the default")
+                AddressLimit(count: 300, period: 300),
+                source: "advanced-rate-limit-requests, the default")
             program.editsPosts = Known(
-                minorVersion.map { $0 >= 18 } ?? true, "release notes of 0.18")
+                minorVersion >= 18, source: "release notes of 0.18")
             program.marksEdits = program.editsPosts
-            program.hidesDeletedPosts = Known(true, seenOnGoToSocial)
-            program.knowsFineScopes = Known(true, seenOnGoToSocial)
+            program.hidesDeletedPosts = Known(true, source: seenOnGoToSocial)
+            program.knowsFineScopes = Known(true, source: seenOnGoToSocial)
             program.ignoresScopes = Known(
-                minorVersion.map { $0 < 19 } ?? false, "release notes of 0.19")
+                minorVersion < 19, source: "release notes of 0.19")
             program.supportsReturnAddress = Known(
-                minorVersion.map { $0 >= 19 } ?? true,
-                "internal/processing/application/create.go, since 0.19")
+                minorVersion >= 19,
+                source: "internal/processing/application/create.go, since 0.19")
         }
     }
 
@@ -162,70 +169,71 @@ extension MastodonProgram {
     /// not relied on.
     static let pleroma = MastodonProgram("Pleroma, Akkoma") { program in
         program.takesContentType = Known(
-            true, "lib/pleroma/web/api_spec/operations/status_operation.ex")
+            true, source: "lib/pleroma/web/api_spec/operations/status_operation.ex")
         program.listedVisibilities = Known(
-            everyVisibility, "lib/pleroma/web/activity_pub/activity_pub.ex")
+            everyVisibility, source: "lib/pleroma/web/activity_pub/activity_pub.ex")
         program.idsIdentifyPeople = Known(
-            true, "lib/pleroma/web/mastodon_api/views/status_view.ex")
+            true, source: "lib/pleroma/web/mastodon_api/views/status_view.ex")
         program.editsPosts = Known(
-            true, "lib/pleroma/web/common_api.ex of Akkoma 3.16, make_update_data")
+            true, source: "lib/pleroma/web/common_api.ex of Akkoma 3.16, make_update_data")
         program.hidesDeletedPosts = Known(
-            true, "lib/pleroma/web/mastodon_api/controllers/status_controller.ex")
-        program.knowsFineScopes = Known(true, "lib/pleroma/web/plugs/o_auth_scopes_plug.ex")
+            true, source: "lib/pleroma/web/mastodon_api/controllers/status_controller.ex")
+        program.knowsFineScopes = Known(true, source: "lib/pleroma/web/plugs/o_auth_scopes_plug.ex")
         program.supportsReturnAddress = Known(
-            true, "lib/pleroma/web/o_auth/o_auth_controller.ex, after_create_authorization")
+            true, source: "lib/pleroma/web/o_auth/o_auth_controller.ex, after_create_authorization")
     }
 
     static let snac = MastodonProgram("snac") { program in
-        program.listedVisibilities = Known([.public, .unlisted], "seen on snac 2.94")
+        program.listedVisibilities = Known([.public, .unlisted], source: "seen on snac 2.94")
         program.depths = Known(
             [.ownPosts: 256, .mentions: 64],
-            "mastoapi.c, timeline_list with 256 entries and notify_list with 64")
-        program.editsPosts = Known(true, "seen on snac 2.94")
-        program.marksEdits = Known(true, "seen on snac 2.94")
-        program.hidesDeletedPosts = Known(true, "seen on snac 2.94")
-        program.knowsFineScopes = Known(true, "seen on snac 2.94")
-        program.ignoresScopes = Known(true, "seen on snac 2.94")
+            source: "mastoapi.c, timeline_list with 256 entries and notify_list with 64")
+        program.editsPosts = Known(true, source: "seen on snac 2.94")
+        program.marksEdits = Known(true, source: "seen on snac 2.94")
+        program.hidesDeletedPosts = Known(true, source: "seen on snac 2.94")
+        program.knowsFineScopes = Known(true, source: "seen on snac 2.94")
+        program.ignoresScopes = Known(true, source: "seen on snac 2.94")
     }
 
     static let takahe = MastodonProgram("Takahe") { program in
         program.audienceGap = Known(
             "Takahe, which shows posts for its own people alone as public",
-            "activities/models/post.py, to_mastodon_json")
+            source: "activities/models/post.py, to_mastodon_json")
         program.listedVisibilities = Known(
-            [.public, .unlisted], "api/views/accounts.py, account_statuses")
-        program.editsPosts = Known(true, "seen on Takahe 0.11")
+            [.public, .unlisted], source: "api/views/accounts.py, account_statuses")
+        program.editsPosts = Known(true, source: "seen on Takahe 0.11")
         program.keepsVisibilityInEdits = Known(
-            false, "activities/models/post.py, edit_local: it becomes public")
-        program.marksEdits = Known(true, "seen on Takahe 0.11")
-        program.hidesDeletedPosts = Known(true, "seen on Takahe 0.11")
+            false, source: "activities/models/post.py, edit_local: it becomes public")
+        program.marksEdits = Known(true, source: "seen on Takahe 0.11")
+        program.hidesDeletedPosts = Known(true, source: "seen on Takahe 0.11")
     }
 
     static let friendica = MastodonProgram("Friendica") { program in
-        program.listedVisibilities = Known(everyVisibility, seenOnFriendica)
-        program.editsPosts = Known(true, seenOnFriendica)
-        program.keepsProfiles = Known(false, "\(seenOnFriendica): no `source`")
+        program.listedVisibilities = Known(everyVisibility, source: seenOnFriendica)
+        program.editsPosts = Known(true, source: seenOnFriendica)
+        program.keepsProfiles = Known(false, source: "\(seenOnFriendica): no `source`")
     }
 
     /// WordPress with the plugin Enable Mastodon Apps.
     static let wordPress = MastodonProgram("WordPress with Enable Mastodon Apps") { program in
-        program.returnsReplyID = Known(false, seenOnWordPress)
-        program.keepsVisibility = Known(false, "\(seenOnWordPress): nobody sees an unlisted post")
+        program.returnsReplyID = Known(false, source: seenOnWordPress)
+        program.keepsVisibility = Known(
+            false, source: "\(seenOnWordPress): nobody sees an unlisted post")
         program.audienceGap = Known(
-            "WordPress, which shows private posts as public", seenOnWordPress)
+            "WordPress, which shows private posts as public", source: seenOnWordPress)
         program.listedVisibilities = Known(
-            everyVisibility, "includes/handler/class-handler.php, get_posts")
-        program.editsPosts = Known(true, "includes/class-mastodon-api.php, api_edit_post")
+            everyVisibility, source: "includes/handler/class-handler.php, get_posts")
+        program.editsPosts = Known(true, source: "includes/class-mastodon-api.php, api_edit_post")
         program.keepsVisibilityInEdits = Known(
-            false, "includes/class-mastodon-api.php, api_edit_post: it becomes public")
-        program.keepsProfiles = Known(false, seenOnWordPress)
+            false, source: "includes/class-mastodon-api.php, api_edit_post: it becomes public")
+        program.keepsProfiles = Known(false, source: seenOnWordPress)
     }
 
     /// Sharkey, Firefish, Iceshrimp, CherryPick and other descendants of Misskey.
     static let misskey = MastodonProgram("descendants of Misskey") { program in
         program.audienceGap = Known(
             "a descendant of Misskey, which shows posts for its own people alone as public",
-            "docs/audience.md")
+            source: "docs/audience.md")
     }
 
     /// An unknown program.
@@ -284,7 +292,8 @@ extension MastodonProgram {
         if version.contains("compatible; friendica ") { return friendica }
         if !version.isEmpty, !isRelease(version) { return other }
         // Before 4.3 Mastodon did not state the version of its interface.
-        let isOldMastodon = !version.isEmpty && (source.map { $0.contains("mastodon") } ?? true)
+        let mayBeOfMastodon = source?.contains("mastodon") ?? true
+        let isOldMastodon = !version.isEmpty && mayBeOfMastodon
         return hasMastodonAPI || isOldMastodon ? mastodon : other
     }
 
@@ -313,7 +322,7 @@ extension MastodonProgram {
         var program = self
         let source = "mirror-bot doctor --probe"
         func measured(_ promise: ServerPromise) -> Known<Bool>? {
-            findings[promise].map { isKept in Known(isKept, source) }
+            findings[promise].map { isKept in Known(isKept, source: source) }
         }
         program.keepsVisibility = measured(.visibility) ?? keepsVisibility
         program.keepsDirect = measured(.direct) ?? keepsDirect
@@ -337,7 +346,7 @@ extension MastodonProgram {
             }
         }
         if visibilities != listedVisibilities.value {
-            program.listedVisibilities = Known(visibilities, source)
+            program.listedVisibilities = Known(visibilities, source: source)
         }
         return program
     }
@@ -363,44 +372,58 @@ extension MastodonProgram {
     /// The habits in words, in the order of the documentation.
     var habits: [ServerHabit] {
         [
-            ServerHabit("once rests on", duplicateProtection, keepsIdempotencyKeys.source),
+            ServerHabit("once rests on", duplicateProtection, source: keepsIdempotencyKeys.source),
             Self.habit(
-                "a repeated request", keepsIdempotencyKeys, "publishes once, by its key",
-                "publishes twice"),
+                "a repeated request", keepsIdempotencyKeys, ifTrue: "publishes once, by its key",
+                ifFalse: "publishes twice"),
             Self.habit(
-                "a reply to a deleted post", refusesRepliesToDeletedPosts, "is refused",
-                "becomes a post of its own"),
+                "a reply to a deleted post", refusesRepliesToDeletedPosts, ifTrue: "is refused",
+                ifFalse: "becomes a post of its own"),
             Self.habit(
-                "the answer to a new reply", returnsReplyID, "names it", "names the answered post"),
+                "the answer to a new reply", returnsReplyID, ifTrue: "names it",
+                ifFalse: "names the answered post"),
             Self.habit(
-                "a post's visibility", keepsVisibility, "is kept", "is not kept", .visibility),
+                "a post's visibility", keepsVisibility, ifTrue: "is kept", ifFalse: "is not kept",
+                measuredAs: .visibility),
             Self.habit(
-                "a direct post", keepsDirect, "is shown to few", "is shown to strangers", .direct),
+                "a direct post", keepsDirect, ifTrue: "is shown to few",
+                ifFalse: "is shown to strangers", measuredAs: .direct),
             ServerHabit(
                 "posts for few",
                 audienceGap.value == nil ? "are told apart" : "may be shown as public",
-                audienceGap.source),
+                source: audienceGap.source),
             ServerHabit(
                 "the account's own list", "has \(Self.words(listedVisibilities.value))",
-                listedVisibilities.source,
+                source: listedVisibilities.source,
                 measuredAs: .lists),
             Self.habit(
-                "who is named", idsIdentifyPeople, "is told by the list",
-                "is told by text and list"),
+                "who is named", idsIdentifyPeople, ifTrue: "is told by the list",
+                ifFalse: "is told by text and list"),
             Self.habit(
-                "a published post", editsPosts, "can be changed", "cannot be changed", .edits),
+                "a published post", editsPosts, ifTrue: "can be changed",
+                ifFalse: "cannot be changed", measuredAs: .edits),
             Self.habit(
-                "a changed post's visibility", keepsVisibilityInEdits, "is kept", "becomes public",
-                .editsKeepVisibility
+                "a changed post's visibility", keepsVisibilityInEdits, ifTrue: "is kept",
+                ifFalse: "becomes public",
+                measuredAs: .editsKeepVisibility
             ),
             Self.habit(
-                "a changed post", marksEdits, "is marked", "is told by its text", .tellsEdits),
+                "a changed post", marksEdits, ifTrue: "is marked", ifFalse: "is told by its text",
+                measuredAs: .tellsEdits),
             Self.habit(
-                "a deleted post", hidesDeletedPosts, "is denied", "stays readable", .deletes),
-            Self.habit("mirror-bot profile", keepsProfiles, "writes it", "is done by hand"),
-            Self.habit("fine scopes", knowsFineScopes, "are known", "are not known"),
-            Self.habit("a token", ignoresScopes, "can do everything", "can do what its scopes say"),
-            Self.habit("a login", supportsReturnAddress, "leads back to the page", "shows a code"),
+                "a deleted post", hidesDeletedPosts, ifTrue: "is denied", ifFalse: "stays readable",
+                measuredAs: .deletes),
+            Self.habit(
+                "mirror-bot profile", keepsProfiles, ifTrue: "writes it", ifFalse: "is done by hand"
+            ),
+            Self.habit(
+                "fine scopes", knowsFineScopes, ifTrue: "are known", ifFalse: "are not known"),
+            Self.habit(
+                "a token", ignoresScopes, ifTrue: "can do everything",
+                ifFalse: "can do what its scopes say"),
+            Self.habit(
+                "a login", supportsReturnAddress, ifTrue: "leads back to the page",
+                ifFalse: "shows a code"),
         ]
     }
 
@@ -416,11 +439,11 @@ extension MastodonProgram {
     }
 
     private static func habit(
-        _ name: String, _ habit: Known<Bool>, _ textIfTrue: String, _ textIfFalse: String,
-        _ promise: ServerPromise? = nil
+        _ name: String, _ habit: Known<Bool>, ifTrue textIfTrue: String,
+        ifFalse textIfFalse: String, measuredAs promise: ServerPromise? = nil
     ) -> ServerHabit {
         ServerHabit(
-            name, habit.value ? textIfTrue : textIfFalse, habit.source, measuredAs: promise)
+            name, habit.value ? textIfTrue : textIfFalse, source: habit.source, measuredAs: promise)
     }
 
     private static func words(_ visibilities: Set<Visibility>) -> String {

@@ -30,16 +30,19 @@ extension MastodonNetwork {
         // The boundary contains a digest of all bytes, so the bytes cannot contain the boundary.
         let boundary = "part-" + JSONBody.digest(picture.bytes)
         var body: [UInt8] = []
-        func part(_ disposition: String, _ type: String?, _ content: [UInt8]) {
+        func appendPart(_ disposition: String, type: String? = nil, content: [UInt8]) {
             body += Array(
                 "--\(boundary)\r\nContent-Disposition: form-data; \(disposition)\r\n".utf8)
             if let type { body += Array("Content-Type: \(type)\r\n".utf8) }
             body += Array("\r\n".utf8) + content + Array("\r\n".utf8)
         }
-        if !picture.alt.isEmpty { part("name=\"description\"", nil, Array(picture.alt.utf8)) }
+        if !picture.alt.isEmpty {
+            appendPart("name=\"description\"", content: Array(picture.alt.utf8))
+        }
         let format = picture.format
-        part(
-            "name=\"file\"; filename=\"picture.\(format.suffix)\"", format.mediaType, picture.bytes)
+        appendPart(
+            "name=\"file\"; filename=\"picture.\(format.suffix)\"", type: format.mediaType,
+            content: picture.bytes)
         body += Array("--\(boundary)--\r\n".utf8)
         return (body, "multipart/form-data; boundary=\(boundary)")
     }

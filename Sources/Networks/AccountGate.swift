@@ -77,6 +77,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         func end(at now: Date) -> Date? {
             wait.holdsCalls ? Cooldown(begun: wait.noted, until: wait.until).end(at: now) : nil
         }
+
+        func isOver(at now: Date) -> Bool { end(at: now) == nil }
     }
 
     private struct State {
@@ -445,7 +447,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     ) async throws -> Departure<Answer> {
         try await requireAdmission(operation)
         try await requireAnswer()
-        let departure = try await callAndRecord(operation, isWhole: false) {
+        let departure = try await callAndRecord(operation, isPreparation: true) {
             try await self.cancellable(preparation)
         }
         return Departure { mayLeave in
@@ -529,16 +531,16 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     /// Makes a call and records what its outcome says about the credentials.
     ///
-    /// The success of a preparation without its change (`isWhole` is false) says nothing about the
+    /// The success of a preparation, which does not send the change, says nothing about the
     /// credentials. An error with the code `tolerated` is thrown without doubting the credentials.
     private func callAndRecord<Value: Sendable>(
         _ operation: NetworkError.Operation, tolerating tolerated: NetworkError.Code? = nil,
-        isWhole: Bool = true,
+        isPreparation: Bool = false,
         _ call: () async throws -> Value
     ) async throws -> Value {
         do {
             let value = try await timed(call)
-            guard isWhole else { return value }
+            if isPreparation { return value }
             lock.withLock { state.silence = nil }
             for scope in endedWaits(by: operation) { await onWait(scope, nil) }
             if accept(operation) {
@@ -747,11 +749,11 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         let now = now()
         return lock.withLock {
             // A call that was in flight when the wait began does not end it.
-            let ended = state.waits.filter {
-                $0.key.covers(operation) && $0.value.end(at: now) == nil
-            }.map(\.key)
-            for scope in ended { state.waits[scope] = nil }
-            return ended
+            let ended = state.waits.filter { scope, hold in
+                scope.covers(operation) && hold.isOver(at: now)
+            }
+            for scope in ended.keys { state.waits[scope] = nil }
+            return Array(ended.keys)
         }
     }
 
@@ -766,7 +768,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         guard let remaining = limit?.remaining, let reset = limit?.resetsAt, reset > now,
             Double(remaining) < Double(limit?.limit ?? 100) * Self.reservedShare
         else { return }
-        recordPause(feed, until: jittered(min(reset, now + Self.longestPeriod), feed, now), now)
+        let end = min(reset, now + Self.longestPeriod)
+        recordPause(of: feed, until: jittered(end, for: feed, at: now), at: now)
     }
 
     /// Pauses the account or feed after an error that only time or money resolves.
@@ -775,23 +778,21 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         switch error.code {
         case .rateLimited:
             let end = error.retryAfter ?? now + RetryRule.pause.first
-            recordPause(feed, until: jittered(end, feed, now), now)
+            recordPause(of: feed, until: jittered(end, for: feed, at: now), at: now)
         case .overBudget, .capReached, .creditsDepleted:
+            let retryTime = error.retryAfter ?? now + Self.defaultMoneyWait
             pauseForMoney(
-                error, feed,
-                until: max(
-                    error.retryAfter ?? now + Self.defaultMoneyWait, now + Self.shortestMoneyWait),
-                now)
+                error, feed, until: max(retryTime, now + Self.shortestMoneyWait), at: now)
         default: break
         }
     }
 
     /// Returns a time a little after `end`, so that not all mirrors resume together.
-    private func jittered(_ end: Date, _ feed: Feed, _ now: Date) -> Date {
+    private func jittered(_ end: Date, for feed: Feed, at now: Date) -> Date {
         RetryRule.pause.honoured(end, key: "\(account) \(feed.rawValue)", now: now) ?? end
     }
 
-    private func recordPause(_ feed: Feed, until: Date, _ now: Date) {
+    private func recordPause(of feed: Feed, until: Date, at now: Date) {
         let isNew = lock.withLock { () -> Bool in
             let countsEachFeed = network.capabilities.countsEachFeed
             let currentPause = countsEachFeed ? state.feedPauses[feed] : state.accountPause
@@ -806,14 +807,17 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             return currentEnd == nil
         }
         guard isNew else { return }
-        logger.info("Account waits for its share of requests", metadata: metadata(feed, until))
+        logger.info(
+            "Account waits for its share of requests", metadata: metadata(of: feed, until: until))
     }
 
     /// Pauses only the feed if the call is over budget, and the account after another error.
     ///
     /// Another feed may be cheaper, or have a budget of its own. Pauses of several feeds with the
     /// same error and end are logged once, and a pause of up to a minute is not logged.
-    private func pauseForMoney(_ error: NetworkError, _ feed: Feed, until: Date, _ now: Date) {
+    private func pauseForMoney(
+        _ error: NetworkError, _ feed: Feed, until: Date, at now: Date
+    ) {
         let isNew = lock.withLock { () -> Bool in
             let pause = Cooldown(begun: now, until: until)
             if error.code == .overBudget {
@@ -825,12 +829,14 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             return state.loggedPauseEnds[error.code] != until
         }
         guard isNew, until > now + Self.shortestMoneyWait else { return }
+        var metadata = metadata(of: feed, until: until)
+        metadata["error"] = "\(error)"
         logger.log(
             level: error.code == .overBudget ? .info : .warning, "Account pauses",
-            metadata: metadata(feed, until).merging(["error": "\(error)"]) { $1 })
+            metadata: metadata)
     }
 
-    private func metadata(_ feed: Feed, _ until: Date) -> Logger.Metadata {
+    private func metadata(of feed: Feed, until: Date) -> Logger.Metadata {
         ["account": "\(account)", "feed": "\(feed.rawValue)", "until": "\(until)"]
     }
 }
@@ -848,6 +854,9 @@ package struct Cooldown: Sendable {
     /// The end of the pause; nil if it is over, or if the clock was set back, because the remaining
     /// time is then unknown.
     package func end(at now: Date) -> Date? { now >= begun && now < until ? until : nil }
+
+    /// Whether the pause is over, or the clock was set back.
+    package func isOver(at now: Date) -> Bool { end(at: now) == nil }
 }
 
 /// An account that cannot be used until a person has acted.

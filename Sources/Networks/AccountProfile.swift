@@ -39,8 +39,10 @@ package struct AccountProfile: Equatable, Sendable {
 
         /// Whether a bio is short enough, as strictly as any server of the network counts.
         package func hold(bio text: String) -> Bool {
-            let count = bioBytes == nil ? text.unicodeScalars.count : text.count
-            return count <= bio && text.utf8.count <= bioBytes ?? .max
+            // Only Bluesky limits bytes too, and it counts graphemes. Of the Mastodon family, the
+            // strictest servers count code points.
+            guard let bioBytes else { return text.unicodeScalars.count <= bio }
+            return text.count <= bio && text.utf8.count <= bioBytes
         }
     }
 

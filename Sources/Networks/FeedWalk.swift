@@ -92,13 +92,14 @@ package struct FeedWalk: Sendable {
             do {
                 let page = try await network.page(feed, position, size: size)
                 // A single item may have made the page too large, so the next page may be larger
-                // again.
-                size = size.flatMap { size in Self.smallerSizes.last { $0 > size } }
+                // again: by one step, up to the usual size (nil).
+                if let currentSize = size { size = Self.smallerSizes.last { $0 > currentSize } }
                 return page
             } catch let error as NetworkError
                 where error.code == .tooLarge || isCareful && mayBeSkipped(error, at: position)
             {
-                if let smaller = Self.smallerSizes.first(where: { $0 < size ?? .max }) {
+                let currentSize = size ?? .max
+                if let smaller = Self.smallerSizes.first(where: { $0 < currentSize }) {
                     size = smaller
                 } else if isCareful, let page = try await network.page(feed, passing: position) {
                     return page

@@ -212,9 +212,10 @@ final class HostGate: @unchecked Sendable {
     func pause(until end: Date, at now: Instant) {
         let isNew = lock.withLock { () -> Bool in
             let endUptime = now.uptime + end.timeIntervalSince(now.date)
-            guard endUptime > pausedUntil ?? now.uptime else { return false }
-            let wasPaused = pausedUntil.map { $0 > now.uptime } ?? false
+            let formerEnd = pausedUntil ?? now.uptime
+            guard endUptime > formerEnd else { return false }
             pausedUntil = endUptime
+            let wasPaused = formerEnd > now.uptime
             return !wasPaused
         }
         guard isNew else { return }
@@ -259,11 +260,9 @@ final class HostGate: @unchecked Sendable {
 
     /// Puts a mirror that is below its share at the end of the line, unless it is in the line.
     private func joinLine(_ mirror: String, until end: TimeInterval) {
-        guard members[mirror].map({ $0.used.sum < share }) ?? true,
-            !line.contains(where: { $0.mirror == mirror })
-        else {
-            return
-        }
+        let requestsMade = members[mirror]?.used.sum ?? 0
+        let isInLine = line.contains { $0.mirror == mirror }
+        guard requestsMade < share, !isInLine else { return }
         line.append(Place(mirror: mirror, end: end))
     }
 

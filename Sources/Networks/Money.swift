@@ -43,13 +43,15 @@ package struct Money: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// `$3.20`, rounded to the cent.
     package var cents: String {
         let rounded = (microdollars.magnitude + 5_000) / 10_000
-        let fraction = String(rounded % 100 + 100).dropFirst()
-        return "\(microdollars < 0 ? "-" : "")$\(rounded / 100).\(fraction)"
+        let cents = rounded % 100
+        let twoDigits = cents < 10 ? "0\(cents)" : "\(cents)"
+        return "\(microdollars < 0 ? "-" : "")$\(rounded / 100).\(twoDigits)"
     }
 
     /// `$3.20`, with as many decimals as the amount needs, but at least two.
     package var description: String {
         let magnitude = microdollars.magnitude
+        // The seventh digit is added and dropped, so that the fraction keeps its leading zeros.
         var fraction = String(magnitude % 1_000_000 + 1_000_000).dropFirst()
         while fraction.count > 2, fraction.last == "0" { fraction.removeLast() }
         return "\(microdollars < 0 ? "-" : "")$\(magnitude / 1_000_000).\(fraction)"

@@ -50,9 +50,9 @@ package final class NetworkReach: @unchecked Sendable {
     ///
     /// If connections fail within 10 s, another worker then takes over the mirrors within their
     /// poll interval and 40 s.
-    package static let patience: TimeInterval = 15
-    /// The minimum number of unanswered requests, besides the time in ``patience``, for the process
-    /// to count as offline.
+    package static let offlineDelay: TimeInterval = 15
+    /// The minimum number of unanswered requests, besides the time in ``offlineDelay``, for the
+    /// process to count as offline.
     private static let minimumFailures = 3
     /// The maximum number of servers that a probe requests a page from.
     private static let maximumServers = 3
@@ -114,14 +114,14 @@ package final class NetworkReach: @unchecked Sendable {
     package func failure(at uptime: TimeInterval) -> Failure? {
         lock.withLock {
             let stuckBegins = state.pending.values.map(state.notBeforeLastAnswer).filter { begin in
-                uptime - begin.uptime >= Self.patience
+                uptime - begin.uptime >= Self.offlineDelay
             }
             guard state.failures + stuckBegins.count >= Self.minimumFailures else { return nil }
             let begins = stuckBegins + [state.firstFailure].compactMap(\.self)
             guard let first = begins.min(by: { $0.uptime < $1.uptime }),
-                uptime - first.uptime >= Self.patience
+                uptime - first.uptime >= Self.offlineDelay
             else { return nil }
-            let error = state.error ?? "no answer within \(Int(Self.patience)) s"
+            let error = state.error ?? "no answer within \(Int(Self.offlineDelay)) s"
             return Failure(since: first.date, began: first.uptime, error: error)
         }
     }

@@ -15,7 +15,7 @@ package struct PictureReader: Sendable {
         case gone
         /// No request was made, because the address is without TLS, or is on this machine or its
         /// network.
-        case unasked
+        case notRequested
         case tooLarge
         /// The picture could not be read now; a later request may succeed.
         case unavailable(NetworkError.Code)
@@ -48,7 +48,9 @@ package struct PictureReader: Sendable {
     package func read(_ url: String, maximumBytes: Int) async throws -> Finding {
         var url = url
         for _ in 0...Self.maximumRedirects {
-            guard let request = request(url, maximumBytes: maximumBytes) else { return .unasked }
+            guard let request = request(url, maximumBytes: maximumBytes) else {
+                return .notRequested
+            }
             let response: HTTPResponse
             do {
                 response = try await client.send(request)
@@ -60,7 +62,7 @@ package struct PictureReader: Sendable {
                 return response.body.isEmpty ? .gone : .found(response.body)
             case 301, 302, 303, 307, 308:
                 guard let next = response.headers["Location"], next.hasPrefix("https://") else {
-                    return .unasked
+                    return .notRequested
                 }
                 url = next
             case 408, 425, 429, 500...: return .unavailable(.unavailable)
@@ -72,7 +74,7 @@ package struct PictureReader: Sendable {
 
     /// Returns the request for a picture; nil for an address on this machine or its network.
     private func request(_ url: String, maximumBytes: Int) -> HTTPRequest? {
-        let isTrusted = trusted.map { url.hasPrefix($0 + "/") } ?? false
+        let isTrusted = if let trusted { url.hasPrefix(trusted + "/") } else { false }
         // The resolved address is checked when the connection is made.
         let host = URLComponents(string: url)?.host ?? ""
         guard isTrusted || !HostPlace.mayBeLocal(host.contains(":") ? "[\(host)]" : host) else {
@@ -89,7 +91,7 @@ package struct PictureReader: Sendable {
     private static func finding(_ error: TransportError) -> Finding {
         switch error.code {
         case .tooLarge: .tooLarge
-        case .invalidURL, .forbiddenScheme, .invalidHeader: .unasked
+        case .invalidURL, .forbiddenScheme, .invalidHeader: .notRequested
         default: .unavailable(.transport)
         }
     }

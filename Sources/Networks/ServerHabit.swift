@@ -11,7 +11,7 @@ package struct ServerHabit: Sendable, Equatable {
     package let promise: ServerPromise?
 
     package init(
-        _ name: String, _ value: String, _ source: String, measuredAs promise: ServerPromise? = nil
+        _ name: String, _ value: String, source: String, measuredAs promise: ServerPromise? = nil
     ) {
         self.name = name
         self.value = value

@@ -484,7 +484,7 @@ package struct Capabilities: Sendable, Equatable {
     package var replyNeedsMention: Bool
     /// Whether a reply notifies not only the answered person, but also the authors of a few posts
     /// further up the thread.
-    package var repliesTellAncestors = false
+    package var repliesNotifyAncestors = false
     package var automaticFavorites: FavoritePermission
     /// Whether favorites are possible at all, even if a person decides.
     package var canFavorite = true

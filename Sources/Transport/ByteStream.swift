@@ -134,7 +134,9 @@ package final class ByteStream {
                 guard result == CURLE_OK else { throw TransportError(result, easy, host: host) }
                 return
             }
-            curl_multi_poll(multi.pointer, &watched, interruption == nil ? 0 : 1, 10_000, nil)
+            let watchedCount: UInt32 = interruption == nil ? 0 : 1
+            let longestWait: Int32 = 10_000
+            curl_multi_poll(multi.pointer, &watched, watchedCount, longestWait, nil)
             if watched.revents != 0 { throw CancellationError() }
         }
     }

@@ -153,7 +153,9 @@ package struct HTTPHeaders: Sendable, CustomStringConvertible, CustomReflectable
     package var customMirror: Mirror { Mirror(self, children: ["names": pairs.map(\.name)]) }
 
     private static func areEqual(_ left: String, _ right: String) -> Bool {
-        left.utf8.elementsEqual(right.utf8) { lowercased($0) == lowercased($1) }
+        left.utf8.elementsEqual(right.utf8) { leftByte, rightByte in
+            lowercased(leftByte) == lowercased(rightByte)
+        }
     }
 
     private static func lowercased(_ byte: UInt8) -> UInt8 {

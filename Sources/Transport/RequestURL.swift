@@ -67,7 +67,8 @@ struct RequestURL {
         guard handle.parse(location), handle.origin == origin, let next = handle.part(CURLUPART_URL)
         else { return nil }
         // A redirect to an address that is not allowed is not followed.
-        return (try? RequestURL(next)).map { _ in next }
+        guard (try? RequestURL(next)) != nil else { return nil }
+        return next
     }
 
     private static func check(scheme: String, host: String, mayBePlain: Bool) throws(TransportError)
@@ -162,7 +163,11 @@ package enum HostPlace {
         if ["localhost", "[::1]"].contains(host.lowercased()) { return true }
         let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
         return numbers.count == 4 && numbers[0] == "127"
-            && numbers.allSatisfy { number in UInt8(number).map { String($0) == number } ?? false }
+            && numbers.allSatisfy { number in
+                // A number with leading zeros is not accepted.
+                guard let byte = UInt8(number) else { return false }
+                return String(byte) == number
+            }
     }
 
     /// Whether a host, as it is written in a URL, may be this machine or in a private network.
@@ -212,19 +217,24 @@ package enum HostPlace {
 
     /// The address ranges that are not globally reachable (RFC 6890 and its registry): the first
     /// address and the prefix length.
-    private static let localRanges: [(UInt32, Int)] = [
+    private static let localRanges: [(first: UInt32, prefixLength: Int)] = [
         (0, 8), (0x0A00_0000, 8), (0x6440_0000, 10), (0x7F00_0000, 8), (0xA9FE_0000, 16),
         (0xAC10_0000, 12),
         (0xC000_0000, 24), (0xC0A8_0000, 16), (0xC612_0000, 15), (0xE000_0000, 3),
     ]
 
     private static func isLocal(version4 address: UInt32) -> Bool {
-        localRanges.contains { first, length in (address ^ first) >> (32 - length) == 0 }
+        localRanges.contains { first, prefixLength in
+            // The exclusive or is 0 in each bit in which both addresses are equal.
+            (address ^ first) >> (32 - prefixLength) == 0
+        }
     }
 
     private static func isLocal(version6 bytes: [UInt8]) -> Bool {
         func embedded(at index: Int) -> Bool {
-            isLocal(version4: bytes[index..<index + 4].reduce(0) { $0 << 8 | UInt32($1) })
+            var address: UInt32 = 0
+            for byte in bytes[index..<index + 4] { address = address << 8 | UInt32(byte) }
+            return isLocal(version4: address)
         }
         // IPv6 addresses that contain an IPv4 one: mapped, translated (RFC 6052) and 6to4 (RFC
         // 3056).

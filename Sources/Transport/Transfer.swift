@@ -63,13 +63,13 @@ final class Transfer: @unchecked Sendable {
     /// Stores the continuation; if the transfer was cancelled before, resumes it instead and
     /// returns false.
     func wait(with continuation: CheckedContinuation<HTTPResponse, any Error>) -> Bool {
-        let isFirst = lock.withLock {
+        let isStarting = lock.withLock {
             guard case .created = phase else { return false }
             phase = .waiting(continuation)
             return true
         }
-        if !isFirst { continuation.resume(throwing: CancellationError()) }
-        return isFirst
+        if !isStarting { continuation.resume(throwing: CancellationError()) }
+        return isStarting
     }
 
     /// Wakes the waiting task; only the first call counts.
@@ -135,7 +135,9 @@ final class Transfer: @unchecked Sendable {
     /// Whether the environment names a proxy, so that connections go to the proxy's address.
     private static var hasProxy: Bool {
         ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"].contains { (name: String) in
-            getenv(name).map { $0.pointee != 0 } ?? false
+            // An empty variable names no proxy.
+            guard let value = getenv(name) else { return false }
+            return value.pointee != 0
         }
     }
 
@@ -180,7 +182,7 @@ final class Transfer: @unchecked Sendable {
 
     /// Whether the request may still be sent.
     func mayLeave() -> Bool {
-        isRefusedByCaller = request.mayLeave.map { !$0() } ?? false
+        if let mayLeave = request.mayLeave { isRefusedByCaller = !mayLeave() }
         return !isRefusedByCaller
     }
 

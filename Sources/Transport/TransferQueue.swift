@@ -107,8 +107,9 @@ struct TransferQueue {
             expired += waiting.filter { $0.deadline <= now }
             host.waiting = waiting.filter { $0.deadline > now }
             host.firstIndex = 0
-            earliestDeadline = host.waiting.map(\.deadline)
-                .reduce(earliestDeadline) { min($0 ?? $1, $1) }
+            for deadline in host.waiting.map(\.deadline) {
+                earliestDeadline = min(earliestDeadline ?? deadline, deadline)
+            }
             hosts[origin] = host
         }
         // A search costs time in proportion to the queued transfers, so there is at most one in 50

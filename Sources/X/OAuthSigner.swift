@@ -40,11 +40,15 @@ struct OAuthSigner: Sendable {
     func authorization(for request: Request) -> String {
         let signedParameters =
             headerParameters(of: request) + [("oauth_signature", signature(of: request))]
-        let pairs = signedParameters.map {
-            (PercentEncoding.encoded($0.name), PercentEncoding.encoded($0.value))
+        let encodedParameters = signedParameters.map { parameter in
+            (
+                name: PercentEncoding.encoded(parameter.name),
+                value: PercentEncoding.encoded(parameter.value)
+            )
         }
+        let sorted = encodedParameters.sorted { first, second in first.name < second.name }
         return "OAuth "
-            + pairs.sorted { $0.0 < $1.0 }.map { "\($0.0)=\"\($0.1)\"" }.joined(separator: ", ")
+            + sorted.map { "\($0.name)=\"\($0.value)\"" }.joined(separator: ", ")
     }
 
     /// The signature in base64.
@@ -67,10 +71,11 @@ struct OAuthSigner: Sendable {
                 value: Array(PercentEncoding.encoded($0.value).utf8)
             )
         }
-        let sorted = pairs.sorted {
-            $0.name == $1.name
-                ? $0.value.lexicographicallyPrecedes($1.value)
-                : $0.name.lexicographicallyPrecedes($1.name)
+        let sorted = pairs.sorted { first, second in
+            if first.name == second.name {
+                return first.value.lexicographicallyPrecedes(second.value)
+            }
+            return first.name.lexicographicallyPrecedes(second.name)
         }
         return sorted.map {
             String(decoding: $0.name + [UInt8(ascii: "=")] + $0.value, as: UTF8.self)

@@ -51,7 +51,7 @@ struct XClient: NetworkClient {
     ///
     /// - Throws: `NetworkError` or `CancellationError`.
     func send(_ call: NetworkCall) async throws -> HTTPResponse {
-        if var earlierError = memory.pause(of: call.endpoint, at: now()) {
+        if var earlierError = memory.error(pausing: call.endpoint, at: now()) {
             earlierError.operation = call.operation
             earlierError.outcome = .notSent
             throw earlierError
@@ -150,7 +150,7 @@ extension XClient {
             detail: refusal.detail,
             words: words(of: problems))
         failure.retryAfter = refusal.retryAfter
-        if let scope = refusal.pause(of: call) {
+        if let scope = refusal.pausedCalls(after: call) {
             failure.concernsAccount = scope == .everything
             memory.pause(scope, for: failure, at: now())
         }
@@ -262,10 +262,10 @@ final class XMemory: @unchecked Sendable {
         }
     }
 
-    /// The reason why no call may be made now; nil if one may.
-    func pause(of endpoint: String, at now: Date) -> NetworkError? {
+    /// The error for which no call of a kind may be made now; nil if one may.
+    func error(pausing endpoint: String, at now: Date) -> NetworkError? {
         lock.withLock {
-            pauses = pauses.filter { $0.value.pause.end(at: now) != nil }
+            pauses = pauses.filter { !$0.value.pause.isOver(at: now) }
             return (pauses[.everything] ?? pauses[.endpoint(endpoint)])?.error
         }
     }

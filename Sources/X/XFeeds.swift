@@ -296,7 +296,8 @@ extension XNetwork {
                 throw client.malformed(call, response, detail: "the answer is not a list")
             }
             let bill = bill(of: answer, each: prices.post(in: feed, ownsApp: options.ownsApp))
-            let rateLimit = XPacing(response.headers, receivedAt: client.now()).short.rateLimit
+            let rateLimit = XPacing(response.headers, receivedAt: client.now())
+                .shortWindow.rateLimit
             return (
                 XList(answer, body: response.body, rateLimit: rateLimit), memory.buy(bill, at: time)
             )
@@ -399,8 +400,14 @@ struct XFavoriteCursor: Equatable {
     /// One known favorite alone is not enough: it may have been given again, and then stands above
     /// unknown ones.
     func reach(in ids: [String?]) -> Int? {
-        let knownIndices = ids.indices.filter { index in ids[index].map(known.contains) ?? false }
-        return knownIndices.count >= min(2, known.count) ? knownIndices.last.map { $0 + 1 } : nil
+        let knownIndices = ids.indices.filter { index in
+            if let id = ids[index] { known.contains(id) } else { false }
+        }
+        let neededCount = min(2, known.count)
+        guard knownIndices.count >= neededCount, let lastIndex = knownIndices.last else {
+            return nil
+        }
+        return lastIndex + 1
     }
 }
 
@@ -433,8 +440,8 @@ struct XList {
     private(set) var received = 0
 
     init(_ answer: XAnswer<XPost>, body: [UInt8], rateLimit: RateLimit?) {
-        entries = answer.items.enumerated().map {
-            Entry(id: $1.id, post: $1.value, source: (0, $0))
+        entries = answer.items.enumerated().map { index, item in
+            Entry(id: item.id, post: item.value, source: (body: 0, index: index))
         }
         bodies = [body]
         users = answer.users.compactMap(\.value)
@@ -460,10 +467,17 @@ struct XList {
     ///   - until: The id below which items are wanted; nil for no upper bound.
     /// - Returns: Whether there was an item at or below `since`, so that the list reaches it.
     mutating func keep(since: String?, until: String?) -> Bool {
-        let isTooOld = { (id: String) in since.map { !XID.isNewer(id, than: $0) } ?? false }
-        let isTooNew = { (id: String) in until.map { !XID.isNewer($0, than: id) } ?? false }
+        func isTooOld(_ id: String) -> Bool {
+            if let since { !XID.isNewer(id, than: since) } else { false }
+        }
+        func isTooNew(_ id: String) -> Bool {
+            if let until { !XID.isNewer(until, than: id) } else { false }
+        }
         let reachesLowerBound = ids.contains(where: isTooOld)
-        entries.removeAll { entry in entry.id.map { isTooOld($0) || isTooNew($0) } ?? false }
+        entries.removeAll { entry in
+            guard let id = entry.id else { return false }
+            return isTooOld(id) || isTooNew(id)
+        }
         return reachesLowerBound
     }
 
@@ -474,7 +488,9 @@ struct XList {
 
     /// Removes items by their ids.
     mutating func remove(_ ids: Set<String>) {
-        entries.removeAll { $0.id.map(ids.contains) ?? false }
+        entries.removeAll { entry in
+            if let id = entry.id { ids.contains(id) } else { false }
+        }
     }
 
     /// Ends the list although the server named a next page.
@@ -485,9 +501,10 @@ struct XList {
 
     /// Adds the next page.
     mutating func append(_ next: XList) {
-        let count = bodies.count
-        entries += next.entries.map {
-            Entry(id: $0.id, post: $0.post, source: ($0.source.body + count, $0.source.index))
+        let bodyCount = bodies.count
+        entries += next.entries.map { entry in
+            let source = (body: bodyCount + entry.source.body, index: entry.source.index)
+            return Entry(id: entry.id, post: entry.post, source: source)
         }
         bodies += next.bodies
         users += next.users

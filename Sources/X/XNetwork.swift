@@ -79,9 +79,8 @@ package struct XNetwork: SocialNetwork {
             operation: .verifyAccount, path: ["2", "users", "me"], query: [Self.userFields])
         let (answer, response) = try await paidRead(XUser.self, call, atMost: prices.userRead) {
             answer in
-            [:].merging(answer.items.compactMap(\.id).map { ("user \($0)", prices.userRead) }) {
-                $1
-            }
+            let names = answer.items.compactMap(\.id).map { "user \($0)" }
+            return Dictionary(names.map { ($0, prices.userRead) }) { first, _ in first }
         }
         guard let user = answer.items.first?.value else {
             guard answer.problems.isEmpty else {
@@ -102,11 +101,12 @@ package struct XNetwork: SocialNetwork {
     }
 
     package func price(ofPublishing texts: [String], pictures: Int, isReply: Bool) -> Money? {
-        texts.enumerated().map { index, text in
+        let priceOfPictures = (prices.upload + prices.mediaMetadata) * pictures
+        let pricesOfTexts = texts.enumerated().map { index, text in
             // Each text after the first one is published as a reply to the one before it.
             prices.price(ofPublishing: text, isReply: isReply || index > 0)
         }
-        .reduce((prices.upload + prices.mediaMetadata) * pictures, +)
+        return pricesOfTexts.reduce(priceOfPictures, +)
     }
 
     package var priceOfOwnPost: Money? {

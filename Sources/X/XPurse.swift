@@ -54,11 +54,11 @@ struct XPurse: Sendable {
             if call.operation.isWrite {
                 await settle(reservation, cost: cost)
             } else {
-                await settle(reservation, cost: cost, call)
+                await settleRead(reservation, cost: cost, of: call)
             }
             return value
         } catch {
-            await settle(reservation, after: error, call)
+            await settle(reservation, after: error, of: call)
             throw error
         }
     }
@@ -135,7 +135,7 @@ struct XPurse: Sendable {
     ///
     /// X bills the same object once a day, so the cost of a lost answer is contained in the cost of
     /// this one.
-    func settle(_ reservation: Reservation, cost: Money, _ call: NetworkCall) async {
+    func settleRead(_ reservation: Reservation, cost: Money, of call: NetworkCall) async {
         await settle(reservation, cost: cost)
         guard let lostRead = memory.takeLostRead(like: call), lostRead.isOfSameDay(as: reservation)
         else { return }
@@ -147,16 +147,19 @@ struct XPurse: Sendable {
     /// X bills no failed request. A write whose answer was lost may have happened, so its whole
     /// amount counts as spent. A read whose answer was lost counts as spent until the same read
     /// succeeds; however often its answer is lost on one day, it counts once.
-    func settle(_ reservation: Reservation, after error: any Error, _ call: NetworkCall) async {
+    func settle(
+        _ reservation: Reservation, after error: any Error, of call: NetworkCall
+    ) async {
         let failure = error as? NetworkError
         if call.operation.isWrite {
             // The outcome of a cancelled call is unknown too.
-            if failure?.outcome ?? .unknown != .unknown { await settle(reservation, cost: .zero) }
+            let outcome = failure?.outcome ?? .unknown
+            if outcome != .unknown { await settle(reservation, cost: .zero) }
             return
         }
-        guard failure.map(Self.isLost) ?? true else {
-            return await settle(reservation, cost: .zero)
-        }
+        // The answer of a cancelled call may be lost too.
+        let mayBeLost = failure.map(Self.isLost) ?? true
+        guard mayBeLost else { return await settle(reservation, cost: .zero) }
         guard let earlier = memory.addLostRead(reservation, of: call),
             earlier.isOfSameDay(as: reservation)
         else { return }
@@ -167,7 +170,7 @@ struct XPurse: Sendable {
     private static func isLost(_ failure: NetworkError) -> Bool {
         switch failure.code {
         case .transport, .tooLarge: failure.outcome == .unknown
-        case .malformedResponse: failure.status.map { (200...299).contains($0) } ?? false
+        case .malformedResponse: (200...299).contains(failure.status ?? 0)
         default: false
         }
     }

@@ -12,9 +12,9 @@ struct XPacing {
     private static let dayMargin: TimeInterval = 300
 
     /// The limit in windows of fifteen minutes.
-    let short: ServerPacing
+    let shortWindow: ServerPacing
     /// The limits in windows of a day, of the application and of the account.
-    private let days: [ServerPacing]
+    private let dayWindows: [ServerPacing]
     private let receivedAt: Date
 
     /// - Parameters:
@@ -24,30 +24,31 @@ struct XPacing {
             ServerPacing(
                 headers, receivedAt: receivedAt, prefix: window + "-", range: 5...86_400,
                 defaultWait: 900,
-                nonsense: 1e15)
+                implausibleWait: 1e15)
         }
-        short = pacing("x-rate-limit")
-        days = ["x-app-limit-24hour", "x-user-limit-24hour"].map(pacing)
+        shortWindow = pacing("x-rate-limit")
+        dayWindows = ["x-app-limit-24hour", "x-user-limit-24hour"].map(pacing)
         self.receivedAt = receivedAt
     }
 
     /// Whether a day's share is used up.
-    var isDayExhausted: Bool { days.contains(where: \.isExhausted) }
+    var isDayExhausted: Bool { dayWindows.contains(where: \.isExhausted) }
 
     /// The time at which to try again after a rate limit: when the last of the exhausted windows
     /// ends.
     var retryAfterRateLimit: Date {
-        let resets = (days + [short]).filter(\.isExhausted).compactMap(\.resetDistance)
-        return resets.max().map(short.date) ?? short.retryAfterRateLimit
+        let resets = (dayWindows + [shortWindow]).filter(\.isExhausted).compactMap(\.resetDistance)
+        guard let longestWait = resets.max() else { return shortWindow.retryAfterRateLimit }
+        return shortWindow.date(after: longestWait)
     }
 
     /// The time in `Retry-After`; nil without it.
-    var retryAfter: Date? { short.retryDistance.map(short.date) }
+    var retryAfter: Date? { shortWindow.retryDistance.map(shortWindow.date) }
 
     /// The time some minutes after the next day begins in UTC by the server's clock; converted to
     /// the local clock.
     var nextDay: Date {
-        let serverTime = receivedAt.timeIntervalSince1970 - (short.clockLead ?? 0)
+        let serverTime = receivedAt.timeIntervalSince1970 - (shortWindow.clockLead ?? 0)
         let secondsUntilMidnight = 86_400 - serverTime.truncatingRemainder(dividingBy: 86_400)
         return receivedAt.addingTimeInterval(max(secondsUntilMidnight, 0) + Self.dayMargin)
     }
@@ -137,16 +138,16 @@ struct XRefusal {
         // begins with a day.
         case .capReached: isPlanCap ? pacing.nextDay : pacing.retryAfterRateLimit
         case .creditsDepleted:
-            max(pacing.short.date(after: Self.creditsWait), pacing.retryAfter ?? .distantPast)
-        case .capability: pacing.short.date(after: Self.planWait)
-        case .conflict: pacing.retryAfter ?? pacing.short.date(after: 0)
+            max(pacing.shortWindow.date(after: Self.creditsWait), pacing.retryAfter ?? .distantPast)
+        case .capability: pacing.shortWindow.date(after: Self.planWait)
+        case .conflict: pacing.retryAfter ?? pacing.shortWindow.date(after: 0)
         case .unavailable: pacing.retryAfter
         default: nil
         }
     }
 
     /// The later calls that X would refuse too, and that are held back; nil for none.
-    func pause(of call: NetworkCall) -> XMemory.Scope? {
+    func pausedCalls(after call: NetworkCall) -> XMemory.Scope? {
         switch code {
         case .creditsDepleted: .everything
         case .capReached: isPlanCap ? .everything : .endpoint(call.endpoint)
@@ -232,7 +233,7 @@ struct XRefusal {
     }
 
     private var clockDetail: String? {
-        guard let lead = pacing.short.clockLead, abs(lead) >= Self.clockTolerance else {
+        guard let lead = pacing.shortWindow.clockLead, abs(lead) >= Self.clockTolerance else {
             return nil
         }
         let seconds = Int(abs(lead).rounded())

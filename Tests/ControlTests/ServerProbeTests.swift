@@ -150,7 +150,8 @@ import Testing
         #expect(
             habit
                 == ServerHabit(
-                    "a deleted post", "is denied", "mirror-bot doctor --probe", measuredAs: .deletes
+                    "a deleted post", "is denied", source: "mirror-bot doctor --probe",
+                    measuredAs: .deletes
                 ))
         withExtendedLifetime(sandbox) {}
     }

@@ -117,7 +117,7 @@ import Testing
         ] as [([String], String?)])
     func nobodyAboveAMentionIsTold(above: [String], state: String?) async throws {
         let paper = try await PaperMirror(bot: .bluesky, human: .bluesky)
-        paper.bot.with { $0.capabilities.repliesTellAncestors = true }
+        paper.bot.with { $0.capabilities.repliesNotifyAncestors = true }
         let person = AccountID(network: .bluesky, value: "friend")
         try await paper.archive([pastReply("r", to: person, "thanks a lot, dear")])
         let parts = try await paper.parts()

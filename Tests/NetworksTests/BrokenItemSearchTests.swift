@@ -312,13 +312,15 @@ struct PaperFeed {
     }
 
     mutating func answer(
-        _ since: MastodonPlace?, _ until: MastodonPlace?, _ isSingle: Bool
+        _ request: BrokenItemSearch.Request
     ) throws -> BrokenItemSearch.Answer {
+        let since = request.since
+        let until = request.until
         requests += 1
         if isDown || Double.random(in: 0..<1, using: &random) < faultShare { throw Self.failure }
         let end = until.map(index) ?? ids.count
         let start = since.map { place in index(place.advanced(by: 1)) } ?? 0
-        let size = isSingle ? 1 : pageSize
+        let size = request.isSingle ? 1 : pageSize
         let (sent, shown): (Range<Int>, Range<Int>)
         switch since == nil ? .newestFirst : habit {
         case .lowestFirst:
@@ -376,7 +378,7 @@ struct PaperFeed {
         for _ in 0..<50_000 {
             if let last = BrokenItemSearch(.older(cursor)) {
                 var search = last
-                let list = try await search.step(.mentions) { try answer($0, $1, $2) }
+                let list = try await search.step(.mentions) { try answer($0) }
                 heard.formUnion(self.heard(in: list))
                 digests.formUnion(list.entries.compactMap(\.unreadable?.digest))
                 cursor = search.cursor(after: last)
@@ -384,14 +386,14 @@ struct PaperFeed {
             }
             guard let ceiling = MastodonPlace(cursor) else { break }
             do {
-                let list = try answer(nil, ceiling, true).list
+                let list = try answer(.init(until: ceiling, isSingle: true)).list
                 heard.formUnion(self.heard(in: list))
                 guard let next = list.olderCursor else { return (heard, noted(digests), width) }
                 cursor = next
             } catch {
                 guard
                     let search = try await BrokenItemSearch.below(
-                        ceiling, { try answer($0, $1, $2) }),
+                        ceiling, { try answer($0) }),
                     case .past(_, let below) = search.range
                 else { throw error }
                 width = max(width, MastodonPlace(below)?.distance(to: ceiling) ?? 0)
@@ -427,15 +429,16 @@ struct PaperReader {
     private mutating func step(_ feed: inout PaperFeed) async throws -> Bool {
         guard let last = BrokenItemSearch(.newer(than: position)) else {
             guard let place = MastodonPlace(position) else { throw PaperFeed.failure }
-            let answer = try feed.answer(place, nil, true)
+            let answer = try feed.answer(.init(since: place, isSingle: true))
             take(answer.list, in: feed)
             guard let newest = answer.newest else { return false }
             // What is left below a page that does not reach down to the position is asked for next.
-            position = newest.text + (answer.incompleteBelow.map { " \(place.text) \($0.text)" } ?? "")
+            position =
+                newest.text + (answer.incompleteBelow.map { " \(place.text) \($0.text)" } ?? "")
             return true
         }
         var search = last
-        take(try await search.step(.mentions) { try feed.answer($0, $1, $2) }, in: feed)
+        take(try await search.step(.mentions) { try feed.answer($0) }, in: feed)
         let next = search.cursor(after: last)
         defer { position = next }
         return next != position
@@ -448,7 +451,7 @@ struct PaperReader {
 
     private func begun(_ feed: inout PaperFeed) async throws -> BrokenItemSearch? {
         do {
-            return try await BrokenItemSearch.above(position) { try feed.answer($0, $1, $2) }
+            return try await BrokenItemSearch.above(position) { try feed.answer($0) }
         } catch is NetworkError {
             return nil
         }

@@ -48,7 +48,7 @@ import Transport
                 for scheme in ["http", "https"] {
                     let found = try await reader.read(
                         "\(scheme)://\(host):\(port)/1.jpg", maximumBytes: 100)
-                    #expect(found == .unasked, "\(scheme) \(host)")
+                    #expect(found == .notRequested, "\(scheme) \(host)")
                 }
             }
         }
@@ -73,7 +73,7 @@ import Transport
             equals: .found(Array("bytes".utf8)))
         for path in ["/near", "/tls", "/file", "/loop"] {
             try await expect(
-                reader.read(server.url + path, maximumBytes: 100), equals: .unasked, "\(path)")
+                reader.read(server.url + path, maximumBytes: 100), equals: .notRequested, "\(path)")
         }
         #expect(other.requests.isEmpty)
     }

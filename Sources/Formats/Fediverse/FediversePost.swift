@@ -40,13 +40,14 @@ package struct FediversePost: Sendable {
             var unsearchedText = text[...]
             while let range = unsearchedText.firstRange(of: name) {
                 let textAfter = text[range.upperBound...]
-                let nameContinues =
-                    textAfter.first.map { $0.isLetter || $0.isNumber || "_-/@".contains($0) }
-                    ?? false
+                func isLetterOrDigit(_ character: Character?) -> Bool {
+                    character?.isLetter == true || character?.isNumber == true
+                }
+                let next = textAfter.first
+                let hasNameSign = if let next { "_-/@".contains(next) } else { false }
+                let nameContinues = hasNameSign || isLetterOrDigit(next)
                 // A full stop ends the name, unless a letter or digit follows, as in a host.
-                let hostContinues =
-                    textAfter.first == "."
-                    && textAfter.dropFirst().first.map { $0.isLetter || $0.isNumber } == true
+                let hostContinues = next == "." && isLetterOrDigit(textAfter.dropFirst().first)
                 if !nameContinues, !hostContinues { return true }
                 unsearchedText = textAfter
             }

@@ -179,11 +179,11 @@ package struct MastodonStatus: Sendable {
     private static func picture(_ wire: some WireFields) -> Picture? {
         // Pleroma's type of every picture is `image`, including animations, so its media type
         // decides.
-        let format = wire.child("pleroma")?.text("mime_type")
-        let isStill = format.map { type in
-            PictureFormat.allCases.contains { $0.mediaType == type }
+        if let mediaType = wire.child("pleroma")?.text("mime_type") {
+            let isStill = PictureFormat.allCases.contains { $0.mediaType == mediaType }
+            guard isStill else { return nil }
         }
-        guard wire.text("type") == "image", isStill ?? true else { return nil }
+        guard wire.text("type") == "image" else { return nil }
         let size = wire.child("meta")?.child("original")
         let picture = Picture(
             url: wire.text("url"), alt: wire.text("description") ?? "",

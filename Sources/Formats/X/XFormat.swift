@@ -14,7 +14,8 @@ package enum XText {
                 $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_")
             }
             let textAfterName = remainingText[name.endIndex...]
-            guard !name.isEmpty, textAfterName.first?.isWhitespace ?? true else { break }
+            let nameEnds = textAfterName.first?.isWhitespace ?? true
+            guard !name.isEmpty, nameEnds else { break }
             remainingText = textAfterName.drop(while: \.isWhitespace)
         }
         return String(remainingText)
@@ -43,7 +44,8 @@ package struct XLinkEntity: Sendable {
             text.hasPrefix("https://") || text.hasPrefix("http://") ? text : nil
         }
         self.expanded = page
-        self.isMedia = isMedia || page.map(Self.leadsToMedia) ?? false
+        let leadsToMedia = page.map(Self.leadsToMedia) ?? false
+        self.isMedia = isMedia || leadsToMedia
     }
 
     /// Returns the replacement for each shortened address: an empty text for the post's own
@@ -55,7 +57,8 @@ package struct XLinkEntity: Sendable {
     {
         var replacements: [String: String] = [:]
         for link in links {
-            let leadsToQuoted = link.expanded.flatMap(postID).map(quoted.contains) ?? false
+            let linkedPost = link.expanded.flatMap(postID)
+            let leadsToQuoted = linkedPost.map(quoted.contains) ?? false
             if link.isMedia || leadsToQuoted {
                 replacements[link.short] = ""
             } else if let expanded = link.expanded {

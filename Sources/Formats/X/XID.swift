@@ -27,11 +27,11 @@ package enum XID {
     }
 
     package static func newest(of ids: [String]) -> String? {
-        ids.max { isNewer($1, than: $0) }
+        ids.max { first, second in isNewer(second, than: first) }
     }
 
     package static func oldest(of ids: [String]) -> String? {
-        ids.min { isNewer($1, than: $0) }
+        ids.min { first, second in isNewer(second, than: first) }
     }
 
     /// The time at which the post with this id was created; nil for ids without a time.

@@ -552,7 +552,7 @@ package struct MentionDecider: Sendable {
         guard network.capabilities.visibilities.contains(visibility(of: mention)) else {
             return Refusal(.notOpen, "the mention is not public, and an answer would be")
         }
-        if network.capabilities.repliesTellAncestors, !isAmongThemselves(mention) {
+        if network.capabilities.repliesNotifyAncestors, !isAmongThemselves(mention) {
             return Refusal(.othersThread)
         }
         return mention.replyNeedsApproval ? Refusal(.closedToReplies) : nil

@@ -2,9 +2,9 @@
 package struct JSONBeginning: Sendable {
     private enum Frame {
         /// A list, and the index of its current element.
-        case list(Int)
+        case list(index: Int)
         /// An object, and the key of its current value.
-        case object(String?)
+        case object(key: String?)
     }
 
     /// The nesting depth of the values that are kept; deeper ones are read and dropped.
@@ -32,7 +32,7 @@ package struct JSONBeginning: Sendable {
         switch bytes[index] {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             guard frames.count < Self.maximumReadableDepth else { return false }
-            frames.append(bytes[index] == UInt8(ascii: "[") ? .list(0) : .object(nil))
+            frames.append(bytes[index] == UInt8(ascii: "[") ? .list(index: 0) : .object(key: nil))
         case UInt8(ascii: "}"), UInt8(ascii: "]"): return endValue()
         case UInt8(ascii: ","): beginNextElement()
         case UInt8(ascii: "\""): return readText()
@@ -55,8 +55,8 @@ package struct JSONBeginning: Sendable {
     /// Handles a comma: the next element of the list, or the next key of the object, begins.
     private mutating func beginNextElement() {
         switch frames.popLast() {
-        case .list(let elementIndex): frames.append(.list(elementIndex + 1))
-        case .object: frames.append(.object(nil))
+        case .list(let elementIndex): frames.append(.list(index: elementIndex + 1))
+        case .object: frames.append(.object(key: nil))
         case nil: break
         }
     }
@@ -69,8 +69,9 @@ package struct JSONBeginning: Sendable {
         guard end < bytes.count else { return false }
         let text = JSONBody.decoded(String.self, Array(bytes[index...end])) ?? ""
         index = end + 1
-        if case .object(nil)? = frames.last {
-            frames[frames.count - 1] = .object(text)
+        // The first text after a comma or a brace is a key, the next one its value.
+        if case .object(key: nil)? = frames.last {
+            frames[frames.count - 1] = .object(key: text)
         } else {
             keep(text)
         }

@@ -81,10 +81,10 @@ package protocol NetworkClient: Sendable {
     /// Whether a request may follow a redirect to another address.
     var followsRedirects: Bool { get }
     /// Whether the status 409 (conflict) means that an earlier equal request has succeeded.
-    var conflictIsCertain: Bool { get }
+    var conflictMeansDone: Bool { get }
     /// Whether the answer that an object does not exist shows that nothing was done to it, even if
     /// the answer is not the network's own.
-    var missingIsCertain: Bool { get }
+    var missingMeansUnchanged: Bool { get }
     /// The headers that may contain the server's identifier of a request, the likeliest first.
     var requestIDHeaders: [String] { get }
     /// The limit by address that a call counts against; nil if the server counts by account.
@@ -98,8 +98,8 @@ extension NetworkClient {
 
     package func words(in response: HTTPResponse) -> String? { nil }
     package var followsRedirects: Bool { true }
-    package var conflictIsCertain: Bool { false }
-    package var missingIsCertain: Bool { true }
+    package var conflictMeansDone: Bool { false }
+    package var missingMeansUnchanged: Bool { true }
     package var requestIDHeaders: [String] { ["X-Request-Id"] }
     package func addressCount(of call: NetworkCall, isAuthorized: Bool) -> AddressCount? { nil }
     package func pacing(of response: HTTPResponse) -> ServerPacing {
@@ -282,11 +282,11 @@ extension NetworkClient {
     package func outcome(of code: NetworkError.Code, status: Int) -> NetworkError.Outcome {
         switch code {
         // The first of two equal requests may still succeed.
-        case .conflict: conflictIsCertain ? .refused : .unknown
+        case .conflict: conflictMeansDone ? .refused : .unknown
         // A failing server may have stored the post before it failed. With 404 or 410 it does not
         // have the object, and has changed nothing.
         case .unavailable, .malformedResponse:
-            [404, 410].contains(status) && missingIsCertain ? .refused : .unknown
+            [404, 410].contains(status) && missingMeansUnchanged ? .refused : .unknown
         case .redirected where status == 303: .unknown
         default: .refused
         }

@@ -71,7 +71,10 @@ extension HTTPHeaders {
     }
 
     /// Whether the answer was made just now, and does not come from a cache.
-    var isFresh: Bool { self["Age"].map { $0 == "0" } ?? true }
+    var isFresh: Bool {
+        let age = self["Age"]
+        return age == nil || age == "0"
+    }
 
     /// The time at which the answer was made, by the server's clock; nil if the header is missing.
     package var date: Date? { self["Date"].flatMap { Date(httpDate: $0) } }

@@ -24,25 +24,25 @@ package struct ServerPacing: Sendable {
     ///     `Reset`.
     ///   - range: The shortest and longest wait, whatever the server asks for: seconds.
     ///   - defaultWait: The wait after a rate limit without a stated time: seconds.
-    ///   - nonsense: The shortest stated wait that is ignored as implausible, in seconds.
+    ///   - implausibleWait: The shortest stated wait that is ignored as implausible, in seconds.
     package init(
         _ headers: HTTPHeaders, receivedAt: Date, prefix: String = "X-RateLimit-",
         range: ClosedRange<TimeInterval> = 5...900, defaultWait: TimeInterval = 60,
-        nonsense: TimeInterval = .infinity
+        implausibleWait: TimeInterval = .infinity
     ) {
         self.headers = headers
         self.receivedAt = receivedAt
         self.prefix = prefix
         self.range = range
         self.defaultWait = defaultWait
-        self.implausibleWait = nonsense
+        self.implausibleWait = implausibleWait
     }
 
     /// The account's rate limit; `nil` if the answer does not state it.
     package var rateLimit: RateLimit? {
         let limit = RateLimit(
             limit: headers[prefix + "Limit"].flatMap { Int($0) },
-            remaining: headers[prefix + "Remaining"].flatMap { Int($0) },
+            remaining: remainingRequests,
             resetsAt: resetDistance.map {
                 receivedAt.addingTimeInterval(min(max($0, 0), Self.longestPeriod))
             })
@@ -75,7 +75,7 @@ package struct ServerPacing: Sendable {
         case .rateLimited: retryAfterRateLimit
         case .conflict: retryAfter ?? date(after: 0)
         // The reset of a rate limit is unrelated to a server that is down.
-        case .unavailable: headers["Retry-After"].flatMap { _ in retryAfter }
+        case .unavailable: headers["Retry-After"] == nil ? nil : retryAfter
         default: nil
         }
     }
@@ -87,8 +87,12 @@ package struct ServerPacing: Sendable {
 
     /// Whether the account's quota is used up.
     package var isExhausted: Bool {
-        headers[prefix + "Remaining"].flatMap { Int($0) }.map { $0 <= 0 } ?? false
+        guard let remainingRequests else { return false }
+        return remainingRequests <= 0
     }
+
+    /// The requests left in the current period; nil if the answer does not say.
+    private var remainingRequests: Int? { headers[prefix + "Remaining"].flatMap { Int($0) } }
 
     /// The seconds by which the local clock is ahead of the server's; nil if the answer has no
     /// date.

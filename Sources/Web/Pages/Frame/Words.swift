@@ -102,7 +102,7 @@ package struct Words: Sendable {
         "December",
     ]
 
-    /// `Wednesdays`: the day's weekday in the plural.
+    /// `Wednesday`: the name of the day's weekday.
     package static func weekday(of day: LocalDay) -> String { weekdays[day.weekday - 1] }
 
     // MARK: Numbers
