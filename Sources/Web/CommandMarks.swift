@@ -114,8 +114,8 @@ extension CommandMarks {
             while index < bytes.count {
                 switch bytes[index] {
                 case UInt8(ascii: "\""): isQuoted.toggle()
-                case 0xE2 where isSign(0x9C, at: index): isQuoted = true
-                case 0xE2 where isSign(0x9D, at: index): isQuoted = false
+                case 0xE2 where isQuotationMark(lastByte: 0x9C, at: index): isQuoted = true
+                case 0xE2 where isQuotationMark(lastByte: 0x9D, at: index): isQuoted = false
                 case UInt8(ascii: "m"), UInt8(ascii: "A")...UInt8(ascii: "Z"):
                     guard !isQuoted, beginsWord(index), let end = endOfCode(index) else { break }
                     codes.append(code(index..<end))
@@ -129,8 +129,8 @@ extension CommandMarks {
         }
 
         /// Whether the character at an index is `“` (0x9C) or `”` (0x9D).
-        private func isSign(_ last: UInt8, at index: Int) -> Bool {
-            index + 2 < bytes.count && bytes[index + 1] == 0x80 && bytes[index + 2] == last
+        private func isQuotationMark(lastByte: UInt8, at index: Int) -> Bool {
+            index + 2 < bytes.count && bytes[index + 1] == 0x80 && bytes[index + 2] == lastByte
         }
 
         private func beginsWord(_ index: Int) -> Bool {
@@ -232,7 +232,11 @@ extension CommandMarks {
 
         /// Returns the end of a text in single quotation marks; nil without the second mark.
         private func endOfQuotation(_ index: Int) -> Int? {
-            bytes[(index + 1)...].firstIndex(of: UInt8(ascii: "'")).map { $0 + 1 }
+            let afterFirstMark = bytes[(index + 1)...]
+            guard let secondMark = afterFirstMark.firstIndex(of: UInt8(ascii: "'")) else {
+                return nil
+            }
+            return secondMark + 1
         }
 
         // MARK: Words

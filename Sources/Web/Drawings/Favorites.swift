@@ -89,14 +89,15 @@ struct StepBars: Sendable {
     private static func strongest(of features: [Explanation.Feature]) -> [Explanation.Feature] {
         let features = Explanation.Feature.grouped(features).flatMap(\.features)
         guard features.count > mostRows else { return features }
-        let ranked = features.indices.sorted {
-            abs(features[$0].logOdds) > abs(features[$1].logOdds)
+        // The strongest feature first.
+        let ranked = features.indices.sorted { first, second in
+            abs(features[first].logOdds) > abs(features[second].logOdds)
         }
         let strongestIndices = ranked.prefix(mostRows - 1).sorted()
-        let othersIndices = ranked.dropFirst(mostRows - 1)
+        let otherFeatures = ranked.dropFirst(mostRows - 1).map { features[$0] }
         let others = Explanation.Feature(
-            name: "", logOdds: othersIndices.reduce(0) { $0 + features[$1].logOdds },
-            sums: othersIndices.reduce(0) { $0 + (features[$1].sums ?? 1) })
+            name: "", logOdds: otherFeatures.map(\.logOdds).reduce(0, +),
+            sums: otherFeatures.map { $0.sums ?? 1 }.reduce(0, +))
         return strongestIndices.map { features[$0] } + [others]
     }
 

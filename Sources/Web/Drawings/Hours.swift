@@ -83,7 +83,10 @@ struct Dial: Sendable {
                 startOfSilence = nil
             }
         }
-        return longest.map { $0.lowerBound % 24...$0.lowerBound % 24 + $0.count - 1 }
+        guard let longest else { return nil }
+        // A silence that begins after midnight was found on the next day.
+        let firstHour = longest.lowerBound % 24
+        return firstHour...firstHour + longest.count - 1
     }
 
     // MARK: Shapes
@@ -214,19 +217,19 @@ struct WeekGrid: Sendable {
     /// The cells, drawn as one path for the strokes of each side and strength.
     private var cells: Markup {
         var paths: [Markup] = []
+        // For each side its class, its posts, and the middle of its half of a cell, in pixels.
         for (side, week, y) in [("hl", human.week, 6), ("bl", bot.week, 19)] {
             // Human and bot have separate scales, because the few posts of a new bot would be too
             // pale on the human's scale.
             let mostPosts = Double(max(1, week.joined().max() ?? 1))
+            func strengthOfColor(for posts: Int) -> Int {
+                Int((Double(posts) / mostPosts * Double(Self.strengthCount)).rounded(.up))
+            }
             for strength in 1...Self.strengthCount {
                 var path = ""
                 for (day, hours) in week.enumerated() {
                     for (hour, posts) in hours.enumerated()
-                    where posts > 0
-                        && Int(
-                            (Double(posts) / mostPosts * Double(Self.strengthCount)).rounded(.up))
-                            == strength
-                    {
+                    where posts > 0 && strengthOfColor(for: posts) == strength {
                         path += "M\(hour) \(y + day * Self.rowHeight)h.94"
                     }
                 }
@@ -286,8 +289,8 @@ struct DayBars: Sendable {
         guard let first = days.first, let last = days.last else {
             return "There are no days to show yet."
         }
-        let human = days.reduce(0) { $0 + $1.humanPosts }
-        let bot = days.reduce(0) { $0 + $1.posts }
+        let human = days.map(\.humanPosts).reduce(0, +)
+        let bot = days.map(\.posts).reduce(0, +)
         let explanation =
             "Posts by day from \(words.shortDay(first.day)) to \(words.shortDay(last.day)): \(Words.number(human)) of the "
             + "human, \(Words.number(bot)) of the bot."

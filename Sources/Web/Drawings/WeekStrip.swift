@@ -40,8 +40,8 @@ struct WeekStrip: Sendable {
 
     private var finding: String {
         let planned = week.days.filter(\.isStored)
-        let posts = planned.reduce(0) { $0 + $1.slots.count { SlotState($0).isAhead } }
-        let expected = week.days.filter { !$0.isStored }.reduce(0) { $0 + $1.slots.count }
+        let posts = planned.flatMap(\.slots).count { SlotState($0).isAhead }
+        let expected = week.days.filter { !$0.isStored }.flatMap(\.slots).count
         return """
             A lane for each day, from midnight to midnight; above its line the human’s usual hours, below it the bot’s \
             posts. \(Words.count(posts, "post")) to come \(posts == 1 ? "is" : "are") planned, \(Words.number(expected)) \

@@ -71,5 +71,7 @@ extension PageTemplate {
 
 extension Words {
     /// `2026-05-28 20:26`: a time that is readable long afterwards.
-    func dated(_ date: Date) -> Markup { time(date, LocalTime(date, in: zone).description) }
+    func dated(_ date: Date) -> Markup {
+        time(date, showing: LocalTime(date, in: zone).description)
+    }
 }

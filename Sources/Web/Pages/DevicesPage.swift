@@ -42,7 +42,7 @@ enum DevicesPage: MirrorPage {
             [
                 "id": .text(device.id), "name": .text(device.name),
                 "added": .markup(
-                    request.words.time(device.added, request.words.moment(device.added))),
+                    request.words.time(device.added, showing: request.words.moment(device.added))),
                 "isOver": .flag(device.subscription == nil), "canChange": .flag(canChange),
             ]
         }

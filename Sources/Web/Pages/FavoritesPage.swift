@@ -112,7 +112,7 @@ enum FavoritesPage: MirrorPage {
             "authors": .list(
                 taste.authors.map { author in
                     [
-                        "name": .account(ListWords.cut(Words.cut(author.name, to: 80), 160)),
+                        "name": .account(ListWords.cut(Words.cut(author.name, to: 80), bytes: 160)),
                         "query": .text(
                             WebFields.encoded(String(author.name.drop { $0 == "@" }.prefix(60)))),
                         "favorites": .number(Int(author.favorites)),
@@ -152,14 +152,15 @@ enum FavoritesPage: MirrorPage {
     ) -> PageContext {
         let rows = words.map { word in
             [
-                "word": .text(ListWords.cut(Words.cut(word.word, to: 60), 120)),
+                "word": .text(ListWords.cut(Words.cut(word.word, to: 60), bytes: 120)),
                 "bar": .markup(
                     Drawing.meter(strongest > 0 ? abs(word.logOdds) / strongest : 0, side)),
                 "seen": .text(
                     "\(Words.number(Int(word.favorites))) / \(Words.number(Int(word.normals)))"),
                 "example": .text(
                     hasExamples
-                        ? word.example.map { ListWords.cut(Words.cut($0, to: 90), 270) } : nil),
+                        ? word.example.map { ListWords.cut(Words.cut($0, to: 90), bytes: 270) }
+                        : nil),
             ] as PageContext
         }
         return ["hasWords": .flag(!rows.isEmpty), "words": .list(rows)]
@@ -217,7 +218,7 @@ extension ExplainReport.Judgement {
             "stepRows": .list(
                 bars.rows.map { row in
                     [
-                        "name": .account(ListWords.cut(Words.cut(row.name, to: 60), 120)),
+                        "name": .account(ListWords.cut(Words.cut(row.name, to: 60), bytes: 120)),
                         "counts": .text(row.counts),
                         "bar": .markup(row.bar),
                         "adds": .text(row.adds),

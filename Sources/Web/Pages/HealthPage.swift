@@ -98,11 +98,11 @@ enum HealthPage: MirrorPage {
         let cause = [obstacle.code.consequence, obstacle.cause].compactMap(\.self).joined(
             separator: ": ")
         return [
-            "cause": .sentence(FavoriteWords.sentence(ListWords.cut(cause, textSize))),
+            "cause": .sentence(FavoriteWords.sentence(ListWords.cut(cause, bytes: textSize))),
             "since": .text(
                 obstacle.since.map { "Since \(words.moment($0)), \(words.relative($0))." }),
             "remedy": .sentence(
-                remedy?.text.map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
+                remedy?.text.map { FavoriteWords.sentence(ListWords.cut($0, bytes: textSize)) }),
             "command": .text(remedy?.command), "setting": .text(remedy?.setting),
         ]
     }
@@ -116,9 +116,9 @@ enum HealthPage: MirrorPage {
             }
         return [
             "mark": .text(mark), "verdict": .text(verdict), "subject": .text(finding.subject),
-            "text": .sentence(FavoriteWords.sentence(ListWords.cut(finding.text, textSize))),
+            "text": .sentence(FavoriteWords.sentence(ListWords.cut(finding.text, bytes: textSize))),
             "fix": .sentence(
-                finding.fix.map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
+                finding.fix.map { FavoriteWords.sentence(ListWords.cut($0, bytes: textSize)) }),
         ]
     }
 
@@ -127,7 +127,7 @@ enum HealthPage: MirrorPage {
         var notes: [String] = []
         if let error = feed.error {
             let since = feed.errorSince.map { "since \(words.moment($0)), " } ?? ""
-            notes.append("\(since)\(ListWords.cut(error, textSize))")
+            notes.append("\(since)\(ListWords.cut(error, bytes: textSize))")
         }
         for gap in feed.unreached.prefix(3) {
             let end = ListWords.shortMoment(gap.to, words)
@@ -172,10 +172,10 @@ enum HealthPage: MirrorPage {
             case .test: "a test"
             }
         return [
-            "at": .markup(words.time(notice.at, ListWords.shortMoment(notice.at, words))),
+            "at": .markup(words.time(notice.at, showing: ListWords.shortMoment(notice.at, words))),
             "state": .text(state),
             "title": .text(Words.capitalized(notice.title)),
-            "text": .sentence(ListWords.cut(notice.text, textSize)),
+            "text": .sentence(ListWords.cut(notice.text, bytes: textSize)),
         ]
     }
 
@@ -296,17 +296,16 @@ enum HealthWords {
     static func works(_ obstacles: [Obstacle], last: Date?, _ words: Words) -> String {
         let stoppedWork = Set(
             obstacles.filter { [.stops, .wanted].contains($0.weight) }.flatMap(\.stops))
-        let verbs: [(Obstacle.Work, String)] = [
+        let verbs: [(work: Obstacle.Work, verb: String)] = [
             (.sending, "sends"), (.hearing, "hears"), (.favorites, "favorites"),
             (.learning, "learns"),
         ]
-        let workingVerbs = verbs.filter { !stoppedWork.contains($0.0) }.map(\.1)
-        let enumeration =
-            workingVerbs.count > 1
-            ? workingVerbs.dropLast().joined(separator: ", ") + " and "
-                + workingVerbs[workingVerbs.count - 1]
-            : workingVerbs.first
-        let work = enumeration.map { Words.capitalized($0) + "." } ?? "Does nothing now."
+        let workingVerbs = verbs.filter { !stoppedWork.contains($0.work) }.map(\.verb)
+        var work = "Does nothing now."
+        if let last = workingVerbs.last {
+            let others = workingVerbs.dropLast().joined(separator: ", ")
+            work = Words.capitalized(others.isEmpty ? last : "\(others) and \(last)") + "."
+        }
         let lastLook = last.map {
             " A full look at every part was taken at \(words.moment($0)), \(words.relative($0))."
         }

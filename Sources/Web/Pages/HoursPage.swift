@@ -85,6 +85,7 @@ enum HoursPage: MirrorPage {
             "weekGrid": .markup(WeekGrid(human: human, bot: bot).drawing.element),
             "dayBars": .markup(DayBars(days: times.days, words: words).drawing.element),
             "humanKey": .markup(Drawing.key("h")), "botKey": .markup(Drawing.key("b")),
+            // The template says `of 100`, so the ` %` is dropped.
             "alike": .text(likeness.share.map { String(Words.percent($0).dropLast(2)) }),
             "nothingAlike": .text(
                 human.posts == 0
@@ -93,8 +94,8 @@ enum HoursPage: MirrorPage {
             "halves": .text(likeness.halves.map { Words.percent($0) }),
             "expected": .text(expected(likeness)),
             "botCount": .text(Words.count(bot.posts, "post") + " of the bot"),
-            "human": .text(span(human, times.humanSince, times.humanUntil)),
-            "bot": .text(span(bot, times.botSince, nil)), "aDay": .text(postsPerDay(times.days)),
+            "human": .text(span(human, since: times.humanSince, until: times.humanUntil)),
+            "bot": .text(span(bot, since: times.botSince)), "aDay": .text(postsPerDay(times.days)),
             "zone": .text(zone), "zones": [], "hours": .list(hours(human, bot)),
             "weekdays": .texts(StatsReport.weekdays),
             "weeks": .list([
@@ -113,9 +114,9 @@ enum HoursPage: MirrorPage {
     }
 
     /// `8,412 posts, 2013-05-02 to 2026-11-25, most from 20:00 on`.
-    private static func span(_ rhythm: StatsReport.Rhythm, _ since: LocalDay?, _ until: LocalDay?)
-        -> String
-    {
+    private static func span(
+        _ rhythm: StatsReport.Rhythm, since: LocalDay?, until: LocalDay? = nil
+    ) -> String {
         guard let busiest = rhythm.busiest else { return "no posts" }
         var days = ""
         if let since { days = until.map { ", \(since) to \($0)" } ?? " since \(since)" }
@@ -125,7 +126,8 @@ enum HoursPage: MirrorPage {
     private static func postsPerDay(_ days: [StatsReport.Day]) -> String? {
         guard !days.isEmpty else { return nil }
         func mean(_ number: (StatsReport.Day) -> Int) -> String {
-            String(format: "%.1f", Double(days.reduce(0) { $0 + number($1) }) / Double(days.count))
+            let sum = days.map(number).reduce(0, +)
+            return String(format: "%.1f", Double(sum) / Double(days.count))
         }
         return
             "\(mean(\.posts)) posts a day; the human \(mean(\.humanPosts)), in the last four weeks"

@@ -87,10 +87,12 @@ enum SettingsPage: MirrorPage {
         let numbers: [Tab: Int] = [.set: allLines.count(where: \.isSet), .all: allLines.count]
         let groups = report.groups.map { group in
             (
-                group.title,
-                group.settings.filter { line in shownLines.contains { $0.name == line.name } }
+                title: group.title,
+                lines: group.settings.filter { line in
+                    shownLines.contains { $0.name == line.name }
+                }
             )
-        }.filter { !$0.1.isEmpty }
+        }.filter { !$0.lines.isEmpty }
         return [
             "base": .text(request.base), "head": .text(head(allLines)),
             "tabs": .list(

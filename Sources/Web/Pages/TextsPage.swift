@@ -136,9 +136,8 @@ enum TextsPage: MirrorPage {
         let furtherReasons = max(0, rules.count - reasonsShown)
         let search = shown.search
         let muted = shown.muted.filter { ["word", "day", "span"].contains($0.kind) }
-        let totalSize = shown.list.texts.reduce(0) {
-            $0 + Markup.escaped(excerpt($1.text)).utf8.count
-        }
+        let sizesOfExcerpts = shown.list.texts.map { Markup.escaped(excerpt($0.text)).utf8.count }
+        let totalSize = sizesOfExcerpts.reduce(0, +)
         let mostBytes = totalSize > totalExcerptSize ? totalExcerptSize / maximumRows : excerptSize
         return [
             "base": .text(request.base), "head": .text(head(shown.archive, words)),
@@ -219,7 +218,7 @@ enum TextsPage: MirrorPage {
         request.refusal?.isMisuse == true && (request.form[field] ?? request.query[field]) != nil
     }
 
-    private static let kinds: [(TextList.Search.Kind, String)] = [
+    private static let kinds: [(kind: TextList.Search.Kind, name: String)] = [
         (.all, "all"), (.fit, "fit at any time"), (.sometimes, "at some times only"),
         (.unfit, "left out"),
         (.never, "never sent"), (.answers, "answers"),
@@ -281,7 +280,7 @@ enum TextsPage: MirrorPage {
             }
             parts.append("of the rule “\(Words.cut(shownReason?.text ?? reason, to: 60))”")
         }
-        let name = kinds.first { $0.0 == search.kind }?.1
+        let name = kinds.first { $0.kind == search.kind }?.name
         if search.kind != .all, let name { parts.append(name) }
         return "Texts \(parts.joined(separator: ", ")), the newest first.".replacing(
             "Texts ,", with: "Texts,")
@@ -342,7 +341,7 @@ enum TextsPage: MirrorPage {
 
     /// The beginning of a long text, limited by the bytes of its escaped form.
     static func excerpt(_ text: String, _ mostBytes: Int = excerptSize) -> String {
-        ListWords.cut(Words.cut(text, to: 400), mostBytes)
+        ListWords.cut(Words.cut(text, to: 400), bytes: mostBytes)
     }
 
     // MARK: What stays out
@@ -362,7 +361,8 @@ enum TextsPage: MirrorPage {
             muted.kind == "word"
             ? "posts with it left the archive and do not come in" : "posts of it are not sent"
         return [
-            "what": .text(ListWords.cut(Words.cut(what, to: 40), mutedSize)), "kind": .text(kind),
+            "what": .text(ListWords.cut(Words.cut(what, to: 40), bytes: mutedSize)),
+            "kind": .text(kind),
             "does": .text(effect),
             "since": .text("\(words.day(of: muted.noted))"), "canRemove": .flag(canChange),
             "entry": .text(muted.seen?.description),

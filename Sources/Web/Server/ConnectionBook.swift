@@ -5,22 +5,22 @@ import Settings
 /// The limits of connections and of waits for their clients.
 struct ConnectionLimits: Sendable {
     /// The limit of all connections.
-    var all = 1_000
+    var total = 1_000
     /// The limit for other machines; the others are left for this machine and for listed proxies.
     var fromElsewhere = 900
     /// The limit for other machines without a session; the others are left for those with one.
     var strangers = 700
     /// The limit for one address of another machine; of IPv6, one /64.
-    var ofAddress = 100
+    var perAddress = 100
     /// The timeout for the head of the first request.
-    var firstHead: Duration = .seconds(15)
+    var firstHeadTimeout: Duration = .seconds(15)
     /// The timeout for the head of each further request.
-    var nextHead: Duration = .seconds(75)
+    var nextHeadTimeout: Duration = .seconds(75)
     /// The timeout for the whole body of a request; of a client with a session, for the next bytes
     /// of it, because a file may take hours.
-    var body: Duration = .seconds(30)
+    var bodyTimeout: Duration = .seconds(30)
     /// The time within which a client must receive the next bytes of a response.
-    var answer: Duration = .seconds(75)
+    var answerTimeout: Duration = .seconds(75)
 }
 
 /// The open connections, with their state.
@@ -114,7 +114,7 @@ final class ConnectionBook: @unchecked Sendable {
     private func fullScope(_ share: NetworkRange?) -> ((Connection) -> Bool)? {
         let openConnections = connections.values
         if let share {
-            if openConnections.count(where: { $0.share == share }) >= limits.ofAddress {
+            if openConnections.count(where: { $0.share == share }) >= limits.perAddress {
                 return { $0.share == share }
             }
             if openConnections.count(where: \.isStranger) >= limits.strangers {
@@ -124,7 +124,7 @@ final class ConnectionBook: @unchecked Sendable {
                 return { $0.isStranger }
             }
         }
-        guard openConnections.count >= limits.all else { return nil }
+        guard openConnections.count >= limits.total else { return nil }
         return share == nil ? { _ in true } : { $0.isStranger }
     }
 
@@ -253,9 +253,9 @@ struct ClientTurn {
 
     /// Whether the server has waited too long for the client.
     func isOverdue(_ limits: ConnectionLimits, at now: Duration) -> Bool {
-        if unsentParts > 0, now - writingSince > limits.answer { return true }
+        if unsentParts > 0, now - writingSince > limits.answerTimeout { return true }
         guard waitingSince != nil else { return false }
-        if isBodyOpen { return waited(until: now) > limits.body }
-        return waited(until: now) > (isFirst ? limits.firstHead : limits.nextHead)
+        if isBodyOpen { return waited(until: now) > limits.bodyTimeout }
+        return waited(until: now) > (isFirst ? limits.firstHeadTimeout : limits.nextHeadTimeout)
     }
 }

@@ -42,6 +42,7 @@ struct Frame {
                 "badgeWords": .text(suggestions == 1 ? "waits for you" : "wait for you"),
             ]
         }
+        let hiddenSections = PageSection.allCases.dropFirst(Self.mainSections)
         // The address of a POST cannot be requested by GET.
         let again =
             isGet
@@ -60,9 +61,7 @@ struct Frame {
                 request.record.botHandle.map { "@\($0)" } ?? Self.wordsWithoutAccount(mirror, .bot)),
             "hasIndex": .flag(request.access.hasIndex),
             "pages": .list(items), "more": .list(Array(items.dropFirst(Self.mainSections))),
-            "isMoreCurrent": .flag(
-                PageSection.allCases.firstIndex(of: content.section).map { $0 >= Self.mainSections }
-                    ?? false),
+            "isMoreCurrent": .flag(hiddenSections.contains(content.section)),
             "events": isGet
                 ? .text("\(request.base)/events" + WebFields.query([("since", stamp)])) : .none,
             "again": .text(again),
@@ -70,7 +69,7 @@ struct Frame {
             "refusal": .fields(content.refusal.map { Self.refusal($0) }),
             "isReadOnly": .flag(request.access.isReadOnly), "strip": .fields(strip),
             "content": .markup(TemplateLibrary.standard.render(content.template, content.context)),
-            "asOf": .markup(words.time(request.now, words.clockWithSeconds(request.now))),
+            "asOf": .markup(words.time(request.now, showing: words.clockWithSeconds(request.now))),
             "zone": .text(zone),
             "version": .text(version), "token": .markup(request.hidden()),
             "canLogOut": .flag(request.access.hasLogin),

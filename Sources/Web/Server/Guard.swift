@@ -189,22 +189,23 @@ struct Guard: RouterMiddleware {
         }
         let originHost = Self.hostName(parts[1])
         let ownHost = Self.hostName(authority)
-        let originPort = Self.port(parts[1], parts[0])
-        let ownPort = Self.port(authority, scheme)
+        let originPort = Self.port(of: parts[1], scheme: parts[0])
+        let ownPort = Self.port(of: authority, scheme: scheme)
+        let defaultPort = Self.port(of: "", scheme: parts[0])
         // If a proxy replaces the Host that the browser sent, the origin's host must be a listed
         // one, with the default port of its scheme.
         let isRenamed =
             site.settings.hosts.contains(originHost) && !site.settings.hosts.contains(ownHost)
         let isOwn =
             originHost == ownHost && originPort == ownPort
-            || isRenamed && originPort == Self.port("", parts[0])
+            || isRenamed && originPort == defaultPort
         let isOtherScheme = originHost == ownHost && parts[0] != scheme
         guard isOwn || isOtherScheme else { throw WebProblem.foreignOrigin(origin, of: page) }
         guard parts[0] == scheme else { throw WebProblem.foreignScheme(origin, of: page) }
     }
 
-    /// The port in `name:port`; nil if it is not a number.
-    private static func port(_ authority: String, _ scheme: String) -> UInt16? {
+    /// The port in `name:port`, or else the scheme's default; nil if it is not a number.
+    private static func port(of authority: String, scheme: String) -> UInt16? {
         let afterHost = authority.hasPrefix("[") ? authority.drop { $0 != "]" } : authority[...]
         guard let colon = afterHost.firstIndex(of: ":") else { return scheme == "https" ? 443 : 80 }
         return UInt16(afterHost[afterHost.index(after: colon)...])

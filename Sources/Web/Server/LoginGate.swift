@@ -26,8 +26,8 @@ actor LoginGate {
 
     /// The wrong passwords from one address.
     private struct Tries {
-        var wrong = 0
-        var last = Date.distantPast
+        var wrongCount = 0
+        var lastAt = Date.distantPast
     }
 
     /// The number of wrong passwords from one address without a pause.
@@ -76,9 +76,9 @@ actor LoginGate {
     ///   - now: The present.
     func attempt(_ typed: String, from share: NetworkRange?, now: Date) -> Outcome {
         var earlierTries = tries[share] ?? Tries()
-        if now.timeIntervalSince(earlierTries.last) > Self.resetTime { earlierTries = Tries() }
-        let endOfPause = earlierTries.last + Self.pause
-        if earlierTries.wrong >= Self.triesWithoutPause, now < endOfPause {
+        if now.timeIntervalSince(earlierTries.lastAt) > Self.resetTime { earlierTries = Tries() }
+        let endOfPause = earlierTries.lastAt + Self.pause
+        if earlierTries.wrongCount >= Self.triesWithoutPause, now < endOfPause {
             return Self.tooMany(until: endOfPause, now)
         }
         if let end = endOfFlood(now), !isKnown(share) { return Self.tooMany(until: end, now) }
@@ -88,8 +88,9 @@ actor LoginGate {
             noteKnown(share, now)
             return .right
         }
-        noteWrong(Tries(wrong: earlierTries.wrong + 1, last: now), from: share, now)
-        let triesLeft = Self.triesWithoutPause - earlierTries.wrong - 1
+        let wrongCount = earlierTries.wrongCount + 1
+        noteWrong(Tries(wrongCount: wrongCount, lastAt: now), from: share, now)
+        let triesLeft = Self.triesWithoutPause - wrongCount
         return triesLeft > 0 ? .wrong(left: triesLeft) : .tooMany(seconds: Int(Self.pause))
     }
 
@@ -127,7 +128,7 @@ actor LoginGate {
         }
         wrongInPeriod.count += 1
         if tries.count >= Self.maximumAddresses, tries[share] == nil {
-            let newest = tries.sorted { $0.value.last > $1.value.last }.prefix(
+            let newest = tries.sorted { $0.value.lastAt > $1.value.lastAt }.prefix(
                 Self.maximumAddresses / 2)
             tries = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value) })
         }

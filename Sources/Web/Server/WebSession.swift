@@ -83,13 +83,16 @@ struct WebSessions: Sendable {
         let parts = value.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let id = parts.first, Self.isID(id) else { return nil }
         guard let key else { return parts.count == 1 ? WebSession(id: id) : nil }
-        guard parts.count == 3, ConstantTime.areEqual(parts[2].utf8, code(id, parts[1], key).utf8),
-            let end = TimeInterval(parts[1]), now.timeIntervalSince1970 < end
+        guard parts.count == 3 else { return nil }
+        let endText = parts[1]
+        let expectedCode = code(of: id, until: endText, key: key)
+        guard ConstantTime.areEqual(parts[2].utf8, expectedCode.utf8),
+            let end = TimeInterval(endText), now.timeIntervalSince1970 < end
         else { return nil }
         return WebSession(id: id)
     }
 
-    private func code(_ id: String, _ end: String, _ key: [UInt8]) -> String {
+    private func code(of id: String, until end: String, key: [UInt8]) -> String {
         Base64URL.text(of: HashFunction.sha256.code(of: "\(id).\(end)".utf8, key: key))
     }
 
@@ -104,7 +107,7 @@ struct WebSessions: Sendable {
         var value = session.id
         if let key {
             let end = String(Int(now.timeIntervalSince1970 + duration))
-            value += ".\(end).\(code(session.id, end, key))"
+            value += ".\(end).\(code(of: session.id, until: end, key: key))"
         }
         return Self.header(value, isSecure: isSecure) + (isLong ? "; Max-Age=\(Int(duration))" : "")
     }

@@ -49,7 +49,7 @@ extension WebSite {
             "canLogOut": .flag(access.hasLogin), "canSetUp": .flag(!access.isReadOnly),
             "newName": .none,
             "token": .markup("<input type=\"hidden\" name=\"csrf\" value=\"\(access.csrf)\">"),
-            "asOf": .markup(words.time(now, words.clockWithSeconds(now))),
+            "asOf": .markup(words.time(now, showing: words.clockWithSeconds(now))),
             "again": .text(request.uri.string),
             "version": .text(build.version), "band": .fields(band()),
         ]
@@ -95,14 +95,22 @@ extension WebSite {
             counts.isEmpty ? "" : Words.capitalized(counts.joined(separator: ", ")) + ". "
         let currentFilter = search.areAsking ? Self.asking : search.state?.rawValue
         let tabs: [PageContext] =
-            [tab("All", nil, mirrorCount, currentFilter, search)]
+            [tab("All", filter: nil, count: mirrorCount, current: currentFilter, search)]
             + Health.Verdict.State.byUrgency.compactMap { state in
                 let count = status.count(state)
                 return count == 0
-                    ? nil : tab(state.words, state.rawValue, count, currentFilter, search, state)
+                    ? nil
+                    : tab(
+                        state.words, filter: state.rawValue, count: count, current: currentFilter,
+                        search, state)
             }
             + (status.asking == 0
-                ? [] : [tab("wait for you", Self.asking, status.asking, currentFilter, search)])
+                ? []
+                : [
+                    tab(
+                        "wait for you", filter: Self.asking, count: status.asking,
+                        current: currentFilter, search)
+                ])
         return [
             "state": .text(worst.rawValue), "title": .text(title),
             "summary": .text(sentence + (nextPostSentence ?? "")),
@@ -145,7 +153,7 @@ extension WebSite {
     }
 
     private func tab(
-        _ words: String, _ filter: String?, _ count: Int, _ current: String?,
+        _ words: String, filter: String?, count: Int, current: String?,
         _ search: MirrorsStatus.Query,
         _ state: Health.Verdict.State? = nil
     ) -> PageContext {

@@ -53,7 +53,8 @@ extension WebSite {
         if route.isChange, request.method == .head {
             return Response(status: .methodNotAllowed, headers: [.allow: "GET"])
         }
-        let isSeen = request.headers[.fetchMode].map { $0 == "navigate" } ?? true
+        let fetchMode = request.headers[.fetchMode]
+        let isSeen = fetchMode == nil || fetchMode == "navigate"
         // A response is not cached if it has the sentence with a result, which is shown once, or
         // the state of a set-up, which the database does not have.
         guard !route.isChange, route.pattern != SetupPage.path,
@@ -173,7 +174,7 @@ extension WebSite {
             isGet: visit.isGet, stamp: stamp, version: build.version)
         let context = frame.context.merging([
             "band": .fields(band(tellsMore: content.section == .today && content.showsVerdict))
-        ]) { $1 }
+        ]) { _, new in new }
         let markup = TemplateLibrary.standard.render(.frame, context)
         guard let refusal = content.refusal else {
             return .page(CachedPage(markup, tokenAt: visit.token))

@@ -111,7 +111,7 @@ extension WebSite {
     {
         let context = content.merging([
             "open": .text(MirrorRequest.base(of: mirror.name)), "mirror": .text(mirror.name),
-        ]) { $1 }
+        ]) { _, new in new }
         return standalonePage(
             TemplateLibrary.standard.render(.once, context), title: "Notification", status: .ok,
             theme: Self.theme(of: request))

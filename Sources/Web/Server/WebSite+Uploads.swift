@@ -85,7 +85,7 @@ extension WebSite {
         }
         switch await add(Array(piece.readableBytesView), at: offset, to: upload.file) {
         case .partial(let received): return Self.plain("\(received)")
-        case .full:
+        case .diskFull:
             return Self.plain(
                 "the disk of this machine has no room for the file", status: .noRoom)
         case nil:

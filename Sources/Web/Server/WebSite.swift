@@ -189,7 +189,8 @@ final class WebSite: Sendable {
     }
 
     func accepts(_ token: String?, of session: WebSession) -> Bool {
-        token.map { ConstantTime.areEqual($0.utf8, session.csrf.utf8) } ?? false
+        guard let token else { return false }
+        return ConstantTime.areEqual(token.utf8, session.csrf.utf8)
     }
 
     func cookie(_ session: WebSession, isLong: Bool, _ request: Request) -> HTTPField {

@@ -32,7 +32,8 @@ import Testing
 
     /// Whoever opens connections and sends no request is pushed out, and at last closed.
     @Test func heldConnectionsKeepNobodyOut() async throws {
-        let limits = ConnectionLimits(all: 60, fromElsewhere: 50, strangers: 40, ofAddress: 10)
+        let limits = ConnectionLimits(
+            total: 60, fromElsewhere: 50, strangers: 40, perAddress: 10)
         try await WebStand.with(limits: limits) { stand in
             let port = stand.client.port
             var held: [WebConnection] = []
@@ -59,7 +60,7 @@ import Testing
 
     /// One address does not take the places of the others, and is told so.
     @Test func anAddressHasItsShare() async throws {
-        try await WebStand.with(limits: ConnectionLimits(ofAddress: 2)) { stand in
+        try await WebStand.with(limits: ConnectionLimits(perAddress: 2)) { stand in
             let port = stand.client.port
             let request = Array("GET /m/mika/events HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8)
             var streams: [WebConnection] = []
@@ -114,7 +115,7 @@ import Testing
 
     /// Whoever has shown a session is not pushed out by those who have not.
     @Test func aSessionKeepsItsPlaceAmongStrangers() async throws {
-        let limits = ConnectionLimits(all: 20, fromElsewhere: 10, strangers: 3)
+        let limits = ConnectionLimits(total: 20, fromElsewhere: 10, strangers: 3)
         try await WebStand.with(variables: Self.open, limits: limits) { stand in
             try await stand.logIn()
             let port = stand.client.port
@@ -149,7 +150,7 @@ import Testing
 
     /// Connections of other machines that are all being answered leave places for this one.
     @Test func thisMachineHasPlacesOfItsOwn() async throws {
-        let limits = ConnectionLimits(all: 4, fromElsewhere: 3, strangers: 3)
+        let limits = ConnectionLimits(total: 4, fromElsewhere: 3, strangers: 3)
         try await WebStand.with(limits: limits) { stand in
             let port = stand.client.port
             func stream(from address: String) async throws -> (

@@ -93,14 +93,15 @@ enum ListWords {
     /// below 60 kB.
     static let budget = 18_000
 
-    static func name(_ name: String) -> String { cut(name, nameSize) }
+    static func name(_ name: String) -> String { cut(name, bytes: nameSize) }
 
     /// A text, cut at a number of bytes of its markup, because the limit of a page is in bytes.
-    static func cut(_ text: String, _ bytes: Int) -> String {
+    static func cut(_ text: String, bytes: Int) -> String {
         // For most texts a simple upper bound is enough.
         guard text.utf8.count > bytes / longestEscape, Markup.escaped(text).utf8.count > bytes
         else { return text }
         var beginning = ""
+        // The ellipsis has three bytes.
         var size = 3
         for character in text {
             size += Markup.escaped(String(character)).utf8.count
@@ -144,8 +145,8 @@ enum ListWords {
         var size = 0
         var fittingRows = 0
         for row in rows {
-            size +=
-                rowMarkup + row.reduce(0) { $0 + ($1.map { Markup.escaped($0).utf8.count } ?? 0) }
+            let sizesOfTexts = row.compactMap(\.self).map { Markup.escaped($0).utf8.count }
+            size += rowMarkup + sizesOfTexts.reduce(0, +)
             if size > budget, fittingRows > 0 { break }
             fittingRows += 1
         }

@@ -58,8 +58,8 @@ enum ActionsPage: MirrorPage {
         } texts: { list in
             list.actions.map {
                 [
-                    ListWords.cut(rowText($0) ?? "", textSize),
-                    ListWords.cut(rowWhy($0) ?? "", textSize),
+                    ListWords.cut(rowText($0) ?? "", bytes: textSize),
+                    ListWords.cut(rowWhy($0) ?? "", bytes: textSize),
                 ]
             }
         }
@@ -73,7 +73,7 @@ enum ActionsPage: MirrorPage {
         }
         let opened = report.map { OpenedAction($0, request, query) }
         let isListed =
-            report.map { report in list.actions.contains { $0.id == report.id } } ?? false
+            if let report { list.actions.contains { $0.id == report.id } } else { false }
         let only = query.only
         let context: PageContext = [
             "base": .text(request.base), "q": .text(query.words ?? ""),
@@ -157,8 +157,8 @@ enum ActionsPage: MirrorPage {
             "what": .text(marks.what), "whom": .account(marks.whom),
             "link": .text(link + (opened == nil ? "#why" : "")),
             "asked": .text(
-                action.text == nil ? nil : action.about.map { ListWords.cut($0, textSize) }),
-            "text": .text(rowText(action).map { ListWords.cut($0, textSize) }),
+                action.text == nil ? nil : action.about.map { ListWords.cut($0, bytes: textSize) }),
+            "text": .text(rowText(action).map { ListWords.cut($0, bytes: textSize) }),
             "language": .text(action.language.flatMap(LanguageTag.naming)),
             "why": why(action),
             "written": .text(words.written(action.written, copied: action.due ?? action.at)),
@@ -169,7 +169,7 @@ enum ActionsPage: MirrorPage {
     private static func rowText(_ action: ReportedAction) -> String? { action.text ?? action.about }
 
     private static func why(_ action: ReportedAction) -> PageValue {
-        let why = rowWhy(action).map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }
+        let why = rowWhy(action).map { FavoriteWords.sentence(ListWords.cut($0, bytes: textSize)) }
         // The words of a favorite come from another person's post, so they are not a sentence of
         // the program.
         let hasWords = action.reasonText == nil && action.words?.isEmpty == false
@@ -209,7 +209,7 @@ enum ActionsPage: MirrorPage {
             return Confirmation.Thing(
                 at: action.sending ?? action.due, symbol: marks.symbol, marks.what,
                 whom: marks.whom.isEmpty ? nil : marks.whom,
-                text: action.text.map { ListWords.cut($0, 300) },
+                text: action.text.map { ListWords.cut($0, bytes: 300) },
                 language: action.wording?.language)
         }
         let number = outlook.total
@@ -349,7 +349,7 @@ struct ActionQuery: Sendable {
     }
 
     var kindOptions: [PageContext] {
-        let all = [("all", "all")] + Self.kindLabels.map { ($0.rawValue, $1) }
+        let all = [("all", "all")] + Self.kindLabels.map { kind, label in (kind.rawValue, label) }
         return all.map { value, label in
             [
                 "value": .text(value), "label": .text(label),

@@ -60,21 +60,22 @@ struct OpenedAction: Sendable {
     // MARK: Texts
 
     private var answeredText: String? {
-        report.kind == .post ? nil : report.target?.text.map { ListWords.cut($0, Self.aboutSize) }
+        report.kind == .post
+            ? nil : report.target?.text.map { ListWords.cut($0, bytes: Self.aboutSize) }
     }
 
-    private var text: String? { report.text.map { ListWords.cut($0, Self.textSize) } }
+    private var text: String? { report.text.map { ListWords.cut($0, bytes: Self.textSize) } }
 
     /// The note and the further parts, which are shown below the text.
     private var furtherTexts: [String] {
         [report.note].compactMap(\.self)
-            + (report.rest ?? []).prefix(3).map { ListWords.cut($0, Self.partSize) }
+            + (report.rest ?? []).prefix(3).map { ListWords.cut($0, bytes: Self.partSize) }
     }
 
     private var lead: Markup? {
         guard report.kind == .favorite, let judgement = report.judgement else {
             return report.why.map {
-                "\(sentence: FavoriteWords.sentence(ListWords.cut($0, Self.sentenceSize)))"
+                "\(sentence: FavoriteWords.sentence(ListWords.cut($0, bytes: Self.sentenceSize)))"
             }
         }
         let rate = Words.rate(judgement.rate)
@@ -92,7 +93,7 @@ struct OpenedAction: Sendable {
             return "By what is known today the rate would be \(Words.rate(judgement.rate))."
         }
         return report.judgementProblem.map {
-            "It cannot be judged by what is known today: \(ListWords.cut($0, Self.sentenceSize))."
+            "It cannot be judged by what is known today: \(ListWords.cut($0, bytes: Self.sentenceSize))."
         }
     }
 
@@ -115,7 +116,7 @@ struct OpenedAction: Sendable {
         guard report.kind != .post else { return nil }
         return report.target.map { target in
             target.link.map { Self.link($0, "Open it there") }
-                ?? "<bdi>\(ListWords.cut(target.post, Self.sentenceSize))</bdi>"
+                ?? "<bdi>\(ListWords.cut(target.post, bytes: Self.sentenceSize))</bdi>"
         }
     }
 
@@ -149,7 +150,7 @@ struct OpenedAction: Sendable {
             ("changed", report.changed),
         ]
         var parts: [Markup] = namedTimes.compactMap { name, date in
-            date.map { "\(name) \(words.time($0, ListWords.shortMoment($0, words)))" }
+            date.map { "\(name) \(words.time($0, showing: ListWords.shortMoment($0, words)))" }
         }
         if let attempts = report.attempts, attempts > 1 {
             parts.append("\(Words.count(attempts, "request"))")
@@ -164,7 +165,7 @@ struct OpenedAction: Sendable {
                 "one of \(Words.count(choice.replies, "old reply", "old replies")) to this person")
             if let matchingWords = choice.words, !matchingWords.isEmpty {
                 parts.append(
-                    "words that met: \(matchingWords.prefix(8).map { ListWords.cut($0, 40) }.joined(separator: ", "))"
+                    "words that met: \(matchingWords.prefix(8).map { ListWords.cut($0, bytes: 40) }.joined(separator: ", "))"
                 )
             }
         }
@@ -175,7 +176,7 @@ struct OpenedAction: Sendable {
     private var pictures: Markup? {
         report.pictures.map { pictures in
             let texts = pictures.prefix(4).map {
-                $0.alt.map { "“\(ListWords.cut($0, 100))”" } ?? "without a description"
+                $0.alt.map { "“\(ListWords.cut($0, bytes: 100))”" } ?? "without a description"
             }
             return "\(Words.number(pictures.count)): \(texts.joined(separator: ", "))"
         }
@@ -187,7 +188,8 @@ struct OpenedAction: Sendable {
         }
         return Self.joined(
             report.rules.prefix(8).map { rule in
-                let text = FavoriteWords.sentence(ListWords.cut(rule.text, Self.sentenceSize))
+                let text = FavoriteWords.sentence(
+                    ListWords.cut(rule.text, bytes: Self.sentenceSize))
                 return rule.setting.map { "\(sentence: text) \(settingLink($0)) decides that." }
                     ?? "\(sentence: text)"
             }, by: " ")
@@ -198,7 +200,7 @@ struct OpenedAction: Sendable {
         return Self.joined(
             obstacles.prefix(3).map { obstacle in
                 let text = FavoriteWords.sentence(
-                    ListWords.cut(obstacle.sentence, Self.sentenceSize))
+                    ListWords.cut(obstacle.sentence, bytes: Self.sentenceSize))
                 return obstacle.remedy?.setting.map { "\(sentence: text) \(settingLink($0))" }
                     ?? "\(sentence: text)"
             }, by: " ")
@@ -213,29 +215,33 @@ struct OpenedAction: Sendable {
     private var undo: Markup? {
         report.undo.map { undo in
             let requested: Markup =
-                "asked \(words.time(undo.asked, ListWords.shortMoment(undo.asked, words)))"
+                "asked \(words.time(undo.asked, showing: ListWords.shortMoment(undo.asked, words)))"
             var parts: [Markup] = [
-                "\(ListWords.cut(undo.reason.text, Self.sentenceSize))", requested,
+                "\(ListWords.cut(undo.reason.text, bytes: Self.sentenceSize))", requested,
             ]
             if let deletionTime = undo.done {
                 parts.append(
-                    "\(undo.wasGone ? "gone already" : "deleted") \(words.time(deletionTime, ListWords.shortMoment(deletionTime, words)))"
+                    "\(undo.wasGone ? "gone already" : "deleted") \(words.time(deletionTime, showing: ListWords.shortMoment(deletionTime, words)))"
                 )
             }
             if undo.isStillShown == true { parts.append("\(ExplainReport.TakingBack.stillShown)") }
             if let nextTime = undo.next {
                 parts.append(
-                    "asked next \(words.time(nextTime, ListWords.shortMoment(nextTime, words)))")
+                    "asked next \(words.time(nextTime, showing: ListWords.shortMoment(nextTime, words)))"
+                )
             }
             if let cause = undo.cause {
-                parts.append("the network answered: \(ListWords.cut(cause, Self.sentenceSize))")
+                parts.append(
+                    "the network answered: \(ListWords.cut(cause, bytes: Self.sentenceSize))")
             }
             return Self.joined(parts, by: ", ")
         }
     }
 
     private static func joined(_ parts: [Markup], by separator: String) -> Markup {
-        parts.dropFirst().reduce(parts.first ?? "") { "\($0)\(separator)\($1)" }
+        var joinedParts = parts.first ?? ""
+        for part in parts.dropFirst() { joinedParts = "\(joinedParts)\(separator)\(part)" }
+        return joinedParts
     }
 
     // MARK: What can be done

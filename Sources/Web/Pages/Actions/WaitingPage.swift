@@ -47,12 +47,13 @@ enum WaitingPage: MirrorPage {
         } texts: { (list: SuggestionList) -> [[String?]] in
             list.suggestions.map { row -> [String?] in
                 let mainTexts: [String?] = [
-                    row.about.map { ListWords.cut($0, aboutSize) },
-                    row.text.map { ListWords.cut($0, textSize) },
+                    row.about.map { ListWords.cut($0, bytes: aboutSize) },
+                    row.text.map { ListWords.cut($0, bytes: textSize) },
                     row.address, row.why,
                 ]
                 let furtherTexts: [String] =
-                    row.words + (row.rest ?? []).prefix(2).map { ListWords.cut($0, partSize) }
+                    row.words
+                    + (row.rest ?? []).prefix(2).map { ListWords.cut($0, bytes: partSize) }
                 return mainTexts + furtherTexts.map { Optional($0) }
             }
         }
@@ -82,11 +83,12 @@ enum WaitingPage: MirrorPage {
         context["canNote"] = .flag(canNote)
         context["lesson"] = .text(lesson(list.suggestions, request))
         context["whatComes"] = .sentence(whatComes(settings.favoriteMode == .suggest, list.total))
-        let reviewed = [(ActionKind.post, "posts"), (.reply, "replies")].filter {
-            settings.review.contains($0.0)
-        }
+        let reviewedKinds: [(kind: ActionKind, name: String)] = [
+            (.post, "posts"), (.reply, "replies"),
+        ]
+        let reviewed = reviewedKinds.filter { settings.review.contains($0.kind) }.map(\.name)
         context["review"] = .text(
-            reviewed.isEmpty ? "none" : reviewed.map(\.1).joined(separator: " and "))
+            reviewed.isEmpty ? "none" : reviewed.joined(separator: " and "))
         context["reviewMeans"] = .text(
             reviewed.isEmpty
                 ? "posts and replies leave without being asked about." : "these wait here.")
@@ -111,7 +113,7 @@ enum WaitingPage: MirrorPage {
     {
         let favorites = rows.filter { $0.kind == .favorite }
         guard !favorites.isEmpty else { return nil }
-        let learned = favorites.count { $0.isLearned ?? true }
+        let learned = favorites.count { $0.isLearned != false }
         if learned == favorites.count { return "What you say of a favorite is learned." }
         let network = request.mirror.configuration.botNetwork.displayName
         let start = learned == 0 ? "Nothing is learned" : "Something is learned of only \(learned)"
@@ -155,7 +157,7 @@ enum WaitingPage: MirrorPage {
         let isUrgent = row.expires.timeIntervalSince(words.now) < 86_400
         return [
             "id": .text(row.id), "seen": .text(row.seen.description), "isTicked": .flag(isTicked),
-            "until": .markup(words.time(row.expires, ListWords.short(row.expires, words))),
+            "until": .markup(words.time(row.expires, showing: ListWords.short(row.expires, words))),
             "untilNote": .text(
                 isUrgent
                     ? words.relative(row.expires)
@@ -165,16 +167,17 @@ enum WaitingPage: MirrorPage {
             "what": .text(
                 isPost ? "Post for \(ListWords.shortMoment(row.due, words))" : marks.what),
             "whom": .text(marks.whom), "name": .account(marks.whom),
-            "asked": .text(isFavorite ? nil : row.about.map { ListWords.cut($0, aboutSize) }),
-            "text": .text(text.map { ListWords.cut($0, isFavorite ? aboutSize : textSize) }),
+            "asked": .text(
+                isFavorite ? nil : row.about.map { ListWords.cut($0, bytes: aboutSize) }),
+            "text": .text(text.map { ListWords.cut($0, bytes: isFavorite ? aboutSize : textSize) }),
             "language": .text(isFavorite ? nil : row.language.flatMap(LanguageTag.naming)),
             "rest": .texts(
-                furtherParts.prefix(2).map { ListWords.cut($0, partSize) }
+                furtherParts.prefix(2).map { ListWords.cut($0, bytes: partSize) }
                     + (furtherParts.count > 2
                         ? ["and \(Words.count(furtherParts.count - 2, "more part"))"] : [])),
             "notKept": .text(isFavorite && row.about == nil ? "Its text is not kept here." : nil),
             "why": .sentence(why(row, words)), "hasWords": .flag(isFavorite && !row.words.isEmpty),
-            "words": .texts(isFavorite ? row.words.map { ListWords.cut($0, 90) } : []),
+            "words": .texts(isFavorite ? row.words.map { ListWords.cut($0, bytes: 90) } : []),
             "isByHand": .flag(row.isByHand), "canApprove": .flag(row.obstacle == nil),
             "address": .text(row.address),
             "network": .text(request.mirror.configuration.botNetwork.displayName),
@@ -189,7 +192,7 @@ enum WaitingPage: MirrorPage {
         if let rate = row.rate {
             parts.append(FavoriteWords.sentence(rate, threshold: row.threshold))
         } else if let why = row.why {
-            parts.append(FavoriteWords.sentence(ListWords.cut(why, 400)))
+            parts.append(FavoriteWords.sentence(ListWords.cut(why, bytes: 400)))
         }
         if row.isByHand {
             parts.append("The network does not let software favorite, so only you can.")
@@ -213,11 +216,11 @@ enum WaitingPage: MirrorPage {
         return [
             "id": .text(action.id), "seen": .text(action.seen.description),
             "isTicked": .flag(isTicked),
-            "at": .markup(words.time(time, ListWords.short(time, words))),
+            "at": .markup(words.time(time, showing: ListWords.short(time, words))),
             "state": .text(marks.state),
             "mark": .text(marks.mark), "symbol": .text(marks.symbol), "what": .text(marks.what),
             "whom": .text(marks.whom), "name": .account(marks.whom),
-            "text": .text(action.text.map { ListWords.cut($0, 240) }),
+            "text": .text(action.text.map { ListWords.cut($0, bytes: 240) }),
             "language": .text(action.wording?.language.flatMap(LanguageTag.naming)),
         ]
     }
@@ -298,8 +301,8 @@ enum WaitingPage: MirrorPage {
             }
         let kinds = ActionKind.allCases.compactMap { kind -> String? in
             let count = decisions.count { $0.kind == kind }
-            let words = kind == .reply ? ("reply", "replies") : (kind.rawValue, kind.rawValue + "s")
-            return count == 0 ? nil : Words.count(count, words.0, words.1)
+            let plural = kind == .reply ? "replies" : kind.rawValue + "s"
+            return count == 0 ? nil : Words.count(count, kind.rawValue, plural)
         }
         return "\(verb): \(kinds.joined(separator: ", "))."
     }

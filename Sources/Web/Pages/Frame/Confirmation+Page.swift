@@ -6,7 +6,7 @@ extension Confirmation {
         let words = request.words
         let thingContexts = things.map { thing -> PageContext in
             [
-                "at": .markup(thing.at.map { words.time($0, words.moment($0)) }),
+                "at": .markup(thing.at.map { words.time($0, showing: words.moment($0)) }),
                 "symbol": .text(thing.symbol),
                 "what": .text(thing.what), "whom": .account(thing.whom),
                 "text": .text(thing.text.map { Words.cut($0) }),

@@ -23,6 +23,7 @@ package struct Words: Sendable {
     /// `20:13:05`.
     package func clockWithSeconds(_ date: Date) -> String {
         let localSeconds = Int(date.timeIntervalSince1970.rounded(.down)) + zone.offset(at: date)
+        // The remainder is negative before 1970.
         let secondOfMinute = ((localSeconds % 60) + 60) % 60
         return clock(date) + (secondOfMinute < 10 ? ":0\(secondOfMinute)" : ":\(secondOfMinute)")
     }
@@ -76,7 +77,7 @@ package struct Words: Sendable {
     }
 
     /// `<time datetime="…">20:13</time>`: the machine-readable time with text.
-    package func time(_ date: Date, _ words: String? = nil) -> Markup {
+    package func time(_ date: Date, showing words: String? = nil) -> Markup {
         "<time datetime=\"\(date.rfc3339)\">\(words ?? clock(date))</time>"
     }
 
@@ -123,6 +124,13 @@ package struct Words: Sendable {
         "\(Self.number(number)) \(number == 1 ? word : plural ?? word + "s")"
     }
 
+    /// Returns ``count(_:_:_:)`` of each number that is not 0.
+    static func counts(
+        _ counts: [(number: Int, singular: String, plural: String)]
+    ) -> [String] {
+        counts.filter { $0.number > 0 }.map { count($0.number, $0.singular, $0.plural) }
+    }
+
     /// `96 %` of a share of 1.
     package static func percent(_ share: Double, digits: Int = 0) -> String {
         guard share.isFinite else { return "–" }
@@ -133,6 +141,7 @@ package struct Words: Sendable {
     package static func dollars(_ amount: Double) -> String {
         guard amount.isFinite else { return "–" }
         var digits = String(format: "%.4f", amount)
+        // Two decimals are kept.
         while digits.hasSuffix("0"), !digits.dropLast(2).hasSuffix(".") { digits.removeLast() }
         return "$" + digits
     }

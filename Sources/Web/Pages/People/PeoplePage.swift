@@ -61,14 +61,14 @@ enum PeoplePage: MirrorPage {
                 ]
             }
         }
-        let queryFields = {
-            (stance: PeopleList.Search.Stance, cursor: String?) -> [(String, String?)] in
-            [
+        func path(to stance: PeopleList.Search.Stance, after cursor: String?) -> String {
+            let fields: [(String, String?)] = [
                 ("q", typedWords), ("stance", stance == .all ? nil : stance.rawValue),
                 ("after", cursor),
             ]
+            return request.link("/people", fields)
         }
-        let typedField = { (field: String) -> PageValue in .text(request.typed(field) ?? "") }
+        func typedField(_ field: String) -> PageValue { .text(request.typed(field) ?? "") }
         let isInputWrong = request.refusal?.isMisuse == true
         let words = request.words
         var context: PageContext = [
@@ -76,14 +76,14 @@ enum PeoplePage: MirrorPage {
             "token": .markup(request.hidden()), "q": .text(typedWords ?? ""),
             "stance": .text(stance == .all ? nil : stance.rawValue),
             "tabs": .list(
-                tabs(list.counts, chosen: stance) { request.link("/people", queryFields($0, nil)) }),
+                tabs(list.counts, chosen: stance) { path(to: $0, after: nil) }),
             "isForgotten": .flag(stance == .forgotten && !list.people.isEmpty),
             "isEmpty": .flag(list.people.isEmpty), "nothing": .text(nothing(stance, typedWords)),
             "people": .list(list.people.map { row($0, words, request) }),
             "hasPages": .flag(cursor != nil || list.next != nil),
             "shown": .text(Words.count(list.people.count, "person", "people")),
-            "first": .text(cursor.map { _ in request.link("/people", queryFields(stance, nil)) }),
-            "next": .text(list.next.map { request.link("/people", queryFields(stance, $0)) }),
+            "first": .text(cursor.map { _ in path(to: stance, after: nil) }),
+            "next": .text(list.next.map { path(to: stance, after: $0) }),
         ]
         context["choices"] = .sentence(
             try await request.mirror.replyMeasure().map { measure in
@@ -129,10 +129,10 @@ enum PeoplePage: MirrorPage {
         _ path: (PeopleList.Search.Stance) -> String
     ) -> [PageContext] {
         let tabs: [(PeopleList.Search.Stance, String, Int, mark: String, symbol: String?)] = [
-            (.all, "Answered most", counts.all, "", nil),
-            (.denied, "Left alone", counts.denied, "failing", "s-failing"),
-            (.allowed, "Agreed", counts.allowed, "healthy", "s-healthy"),
-            (.forgotten, "Forgotten", counts.forgotten, "", nil),
+            (.all, "Answered most", counts.all, mark: "", symbol: nil),
+            (.denied, "Left alone", counts.denied, mark: "failing", symbol: "s-failing"),
+            (.allowed, "Agreed", counts.allowed, mark: "healthy", symbol: "s-healthy"),
+            (.forgotten, "Forgotten", counts.forgotten, mark: "", symbol: nil),
         ]
         return tabs.map { stance, label, count, mark, symbol in
             [
@@ -232,14 +232,14 @@ enum PeoplePage: MirrorPage {
         ]
         let deeds = report.deeds.reversed().prefix(partShown).map { deedRow($0, words) }
         add("deeds", "deed", of: report.deeds.count, deeds, to: &context)
-        let mentions = report.mentions.sorted { $1.written < $0.written }.prefix(partShown).map {
+        let mentions = report.mentions.sorted { $0.written > $1.written }.prefix(partShown).map {
             mention in
             partRow(
                 mention.written, mention.isReply ? "answer" : "post", mention.text, mention.post,
                 words)
         }
         add("mentions", "mention", of: report.mentions.count, mentions, to: &context)
-        let learned = report.learned.sorted { $1.noted < $0.noted }.prefix(partShown).map { post in
+        let learned = report.learned.sorted { $0.noted > $1.noted }.prefix(partShown).map { post in
             partRow(post.noted, PersonWords.learned(post.state), post.text, post.post, words)
         }
         add("learned", "learned", of: report.learned.count, learned, to: &context)
@@ -276,7 +276,9 @@ enum PeoplePage: MirrorPage {
         return [
             "name": .account(ListWords.name(name)),
             "account": .text(
-                PersonWords.account(account.account, named: name).map { ListWords.cut($0, 300) }),
+                PersonWords.account(account.account, named: name).map {
+                    ListWords.cut($0, bytes: 300)
+                }),
             "mark": .text(stanceWords.mark), "symbol": .text(stanceWords.symbol),
             "said": .text(stanceWords.text),
             "last": .text(account.lastContact.map { ListWords.shortMoment($0, words) } ?? "–"),
@@ -291,10 +293,12 @@ enum PeoplePage: MirrorPage {
             whom: nil)
         return [
             "id": .text(deed.id),
-            "at": .markup(words.time(deed.at, ListWords.short(deed.at, words))),
+            "at": .markup(words.time(deed.at, showing: ListWords.short(deed.at, words))),
             "state": .text(marks.state), "mark": .text(marks.mark), "symbol": .text(marks.symbol),
-            "what": .text(marks.what), "text": .text(deed.text.map { ListWords.cut($0, textSize) }),
-            "why": .sentence(deed.why.map { FavoriteWords.sentence(ListWords.cut($0, textSize)) }),
+            "what": .text(marks.what),
+            "text": .text(deed.text.map { ListWords.cut($0, bytes: textSize) }),
+            "why": .sentence(
+                deed.why.map { FavoriteWords.sentence(ListWords.cut($0, bytes: textSize)) }),
             "link": .text(deed.link),
         ]
     }
@@ -304,8 +308,9 @@ enum PeoplePage: MirrorPage {
         _ at: Date, _ state: String, _ text: String, _ post: String, _ words: Words
     ) -> PageContext {
         [
-            "at": .markup(words.time(at, ListWords.short(at, words))), "state": .text(state),
-            "text": .text(ListWords.cut(text, textSize)),
+            "at": .markup(words.time(at, showing: ListWords.short(at, words))),
+            "state": .text(state),
+            "text": .text(ListWords.cut(text, bytes: textSize)),
             "link": .text(post.hasPrefix("https://") || post.hasPrefix("http://") ? post : nil),
         ]
     }

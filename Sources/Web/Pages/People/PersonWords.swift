@@ -56,7 +56,7 @@ enum PersonWords {
         switch state {
         case "seen": "passed over"
         case "seen-favorite", "favorite": "favorite"
-        default: ListWords.cut(state, 60)
+        default: ListWords.cut(state, bytes: 60)
         }
     }
 
@@ -121,12 +121,12 @@ enum PersonWords {
 
     static func said(_ outcome: PersonForgetting) -> String {
         let forgotten = outcome.forgotten
-        let counts = [
+        let counts = Words.counts([
             (forgotten.posts, "post of the human", "posts of the human"),
             (forgotten.unlearned, "learned post", "learned posts"),
             (forgotten.dropped, "waiting action", "waiting actions"),
             (forgotten.ended, "note of what was done", "notes of what was done"),
-        ].filter { $0.0 > 0 }.map { Words.count($0.0, $0.1, $0.2) }
+        ])
         let removedWords =
             counts.isEmpty
             ? "nothing was left to remove" : "removed: \(counts.joined(separator: ", "))"

@@ -45,8 +45,8 @@ struct PublicPage {
             "base": .text(base), "network": .text(report.network),
             "token": .markup("<input type=\"hidden\" name=\"csrf\" value=\"\(csrf)\">"),
             "asksConsent": .flag(!report.isAgreedByHuman), "isStopped": .flag(report.isStopped),
-            "typed": .text(typed.map { ListWords.cut($0, 300) } ?? ""),
-            "wrong": .sentence(wrong.map { ListWords.cut($0, 600) }),
+            "typed": .text(typed.map { ListWords.cut($0, bytes: 300) } ?? ""),
+            "wrong": .sentence(wrong.map { ListWords.cut($0, bytes: 600) }),
             "isWrong": .flag(wrong != nil),
             "isPrivate": .flag(report.hasPrivateMentions),
             "minutes": .text(Words.span(ProofTable.wordsLast)),
@@ -55,7 +55,7 @@ struct PublicPage {
             "archived": .text("public posts, the newest \(Words.number(report.archiveLimit))"),
             "exampleDays": .text(Words.count(report.exampleDays, "day")),
             "historyDays": .text(Words.count(report.historyDays, "day")),
-            "contact": .text(report.contact.map { ListWords.cut($0, 300) }),
+            "contact": .text(report.contact.map { ListWords.cut($0, bytes: 300) }),
             "contactLink": .text(contactLink),
         ]
         addProof(to: &context)
@@ -132,12 +132,16 @@ struct PublicPage {
     private func stored(_ person: PersonReport) -> PageContext {
         let words = Words(zone: .gmt, now: now)
         let firstAccount = person.accounts.first
-        let isLeftAlone = firstAccount.map { $0.isForgotten || $0.stance == "deny" } ?? true
+        // Without a stored account there is nobody to answer.
+        let isLeftAlone =
+            if let firstAccount { firstAccount.isForgotten || firstAccount.stance == "deny" } else {
+                true
+            }
         var context: PageContext = [
             "accounts": .list(
                 person.accounts.prefix(PeoplePage.accountsShown).map { account -> PageContext in
                     [
-                        "account": .text(ListWords.cut(account.account, 300)),
+                        "account": .text(ListWords.cut(account.account, bytes: 300)),
                         "handle": .text(account.handle.map { ListWords.name("@\($0)") }),
                         "said": .text(stanceWords(of: account)),
                         "last": .text(
@@ -150,10 +154,10 @@ struct PublicPage {
             "isHuman": .flag(isHuman),
         ]
         add("deeds", person.deeds.reversed(), to: &context) { deedRow($0, words) }
-        add("mentions", person.mentions.sorted { $1.written < $0.written }, to: &context) {
+        add("mentions", person.mentions.sorted { $0.written > $1.written }, to: &context) {
             partRow($0.written, $0.isReply ? "answer" : "post", $0.text, words)
         }
-        add("learned", person.learned.sorted { $1.noted < $0.noted }, to: &context) {
+        add("learned", person.learned.sorted { $0.noted > $1.noted }, to: &context) {
             partRow($0.noted, PersonWords.learned($0.state), $0.text, words)
         }
         return context
@@ -180,20 +184,23 @@ struct PublicPage {
         let state = ActionState(rawValue: deed.state) ?? .done
         let marks = ActionMarks(kind, state, whom: nil)
         return [
-            "at": .markup(words.time(deed.at, ListWords.short(deed.at, words))),
+            "at": .markup(words.time(deed.at, showing: ListWords.short(deed.at, words))),
             "state": .text(state == .suggested ? "waits for approval" : marks.state),
             "what": .text(marks.what),
-            "text": .text(deed.text.map { ListWords.cut($0, PeoplePage.textSize) }),
+            "text": .text(deed.text.map { ListWords.cut($0, bytes: PeoplePage.textSize) }),
             "why": .sentence(
-                deed.why.map { FavoriteWords.sentence(ListWords.cut($0, PeoplePage.textSize)) }),
+                deed.why.map {
+                    FavoriteWords.sentence(ListWords.cut($0, bytes: PeoplePage.textSize))
+                }),
         ]
     }
 
     private func partRow(_ at: Date, _ state: String, _ text: String, _ words: Words) -> PageContext
     {
         [
-            "at": .markup(words.time(at, ListWords.short(at, words))), "state": .text(state),
-            "text": .text(ListWords.cut(text, PeoplePage.textSize)),
+            "at": .markup(words.time(at, showing: ListWords.short(at, words))),
+            "state": .text(state),
+            "text": .text(ListWords.cut(text, bytes: PeoplePage.textSize)),
         ]
     }
 

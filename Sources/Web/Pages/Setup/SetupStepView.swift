@@ -53,7 +53,7 @@ struct SetupStepView {
             case .profile: try await profile()
             case .start: try await start()
             }
-        context.merge(stepContext) { $1 }
+        context.merge(stepContext) { _, new in new }
         return context
     }
 
@@ -393,7 +393,7 @@ struct SetupStepView {
             "slots": .list(
                 slots.prefix(Self.maximumPreviewed).map { slot in
                     [
-                        "at": .markup(words.time(slot.due, words.clock(slot.due))),
+                        "at": .markup(words.time(slot.due, showing: words.clock(slot.due))),
                         "text": .text(
                             slot.text.map { Words.cut($0, to: 300) }
                                 ?? "Its text is chosen when it leaves."),

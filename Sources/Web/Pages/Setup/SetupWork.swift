@@ -21,7 +21,7 @@ package final class SetupWork: Sendable {
 
     /// The state of a training that the setup has begun.
     enum Training: Sendable {
-        case running(TrainingProgress?)
+        case running(progress: TrainingProgress?)
         /// The training has ended; each sentence is about something that was read or left out.
         case done([String])
         /// The error, in words for a page.
@@ -199,10 +199,10 @@ package final class SetupWork: Sendable {
         let name = mirror.name
         return state.withLock { state in
             if case .running = state.trainings[name]?.state { return false }
-            state.trainings[name] = (subject, .running(nil))
+            state.trainings[name] = (subject, .running(progress: nil))
             state.tasks[name] = Task { [self] in
                 let report: @Sendable (TrainingProgress) -> Void = { progress in
-                    self.note(.running(progress), of: name)
+                    self.note(.running(progress: progress), of: name)
                 }
                 let outcome: Training
                 do {

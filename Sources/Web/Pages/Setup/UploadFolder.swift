@@ -58,7 +58,7 @@ struct UploadFolder: Sendable {
         /// The whole file was received.
         case whole(path: String)
         /// The disk is full.
-        case full
+        case diskFull
     }
 
     /// The largest accepted file, in bytes.
@@ -107,7 +107,7 @@ struct UploadFolder: Sendable {
             guard offset == received, received + Int64(bytes.count) <= file.size else {
                 return received == file.size ? .whole(path: filePath) : .partial(received)
             }
-            guard freeBytes() > file.size - received + Self.reserve else { return .full }
+            guard freeBytes() > file.size - received + Self.reserve else { return .diskFull }
             let descriptor = open(filePath, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600)
             guard descriptor >= 0 else { throw FileFault(errno, at: filePath) }
             let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)

@@ -34,7 +34,7 @@ struct SlotView {
         let timeUntil = isNext ? words.relative(slot.due) : nil
         context = [
             "id": .text(slot.id), "isNext": .flag(isNext), "class": .text(styleClass),
-            "at": .markup(words.time(slot.due, slot.time)), "time": .text(slot.time),
+            "at": .markup(words.time(slot.due, showing: slot.time)), "time": .text(slot.time),
             "symbol": .text(state.symbol), "tag": .text(state.tag),
             "state": .sentence(
                 isUnpaid && state.canChange

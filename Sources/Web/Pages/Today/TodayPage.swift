@@ -86,14 +86,14 @@ package enum TodayPage: MirrorPage {
         let past = slots.filter { slot in !ahead.contains { $0.id == slot.id } }.reversed()
         let nextSlot =
             isToday ? ahead.first { SlotState($0).canChange && $0.due == status.nextSlot } : nil
-        let isSpent =
-            status.obstacles?.contains { $0.code == .budgetSpent && $0.stops.contains(.sending) }
-            ?? false
+        let isSpent = (status.obstacles ?? []).contains { obstacle in
+            obstacle.code == .budgetSpent && obstacle.stops.contains(.sending)
+        }
         let paidFrom = isSpent ? status.spending?.renews : nil
         let coming = ahead.prefix(maximumListed).enumerated().map { index, slot in
-            SlotView(
-                slot, day: day, request, isNext: slot.id == nextSlot?.id,
-                isUnpaid: paidFrom.map { slot.due < $0 } ?? false,
+            let isUnpaid = if let paidFrom { slot.due < paidFrom } else { false }
+            return SlotView(
+                slot, day: day, request, isNext: slot.id == nextSlot?.id, isUnpaid: isUnpaid,
                 hasControls: index < slotsWithControls
             ).context
         }
@@ -165,8 +165,8 @@ package enum TodayPage: MirrorPage {
             !states.contains(where: { $0.isAhead || $0 == .done }),
             [.healthy, .hindered].contains(status.verdict?.state)
         else { return nil }
-        let number =
-            request.query["other"].flatMap { Int($0) }.map { min(max($0, 0), maximumOffers) } ?? 0
+        let requestedNumber = request.query["other"].flatMap { Int($0) } ?? 0
+        let number = min(max(requestedNumber, 0), maximumOffers)
         guard let offer = try await PublishForecast.proposal(at: request.desk, number: number)
         else { return nil }
         let nextOffer = WebFields.query([("other", "\(number + 1)")]) + "#coming-list"
@@ -206,14 +206,13 @@ package enum TodayPage: MirrorPage {
     private static func facts(
         _ report: DayReport, _ status: StatusReport, _ request: MirrorRequest
     ) -> PageContext {
-        func counted(_ counts: [(Int, String, String)]) -> String {
-            let parts = counts.filter { $0.0 > 0 }.map { Words.count($0.0, $0.1, $0.2) }
-            return parts.joined(separator: ", ")
+        func counted(_ counts: [(number: Int, singular: String, plural: String)]) -> String {
+            Words.counts(counts).joined(separator: ", ")
         }
         let posts = report.count(of: .post)
         let replies = report.count(of: .reply)
         let favorites = report.count(of: .favorite)
-        let leftAlone = report.counts.reduce(0) { $0 + $1.leftAlone }
+        let leftAlone = report.counts.map(\.leftAlone).reduce(0, +)
         let day = report.day.description
         return [
             "waiting": .number(status.suggestions), "waitingHref": .text(request.base + "/waiting"),
@@ -391,7 +390,9 @@ package enum TodayPage: MirrorPage {
         -> Confirmation
     {
         let dayText = request.parameters["day"] ?? request.query["day"]
-        guard let day = dayText.map({ LocalDay($0) }) ?? request.words.today else {
+        let namedDay: LocalDay? =
+            if let dayText { LocalDay(dayText) } else { request.words.today }
+        guard let day = namedDay else {
             throw ChangeRefusal(.unusable, "the day is no date such as 2026-11-24")
         }
         guard let zone = request.zone else { throw try await request.mirror.missingTimeZone() }

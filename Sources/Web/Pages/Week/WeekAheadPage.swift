@@ -24,7 +24,9 @@ enum WeekAheadPage: MirrorPage {
     /// Returns the number of slots of a day that are listed: fewer if the week has many, so that
     /// the page stays small.
     static func listed(of days: [PlanReport]) -> Int {
-        days.reduce(0) { $0 + $1.slots.count } <= 4 * WeekAhead.length ? 6 : 2
+        let slotCount = days.map(\.slots.count).reduce(0, +)
+        let hasFewSlots = slotCount <= 4 * WeekAhead.length
+        return hasFewSlots ? 6 : 2
     }
 
     // MARK: Looking
@@ -128,7 +130,7 @@ enum WeekAheadPage: MirrorPage {
             "time": .text(slot.time), "symbol": .text(state.symbol), "tag": .text(state.tag),
             "state": .text(word(for: state)),
             "href": .text("\(request.base)/slots/\(WebFields.encoded(slot.id))"),
-            "text": .text(slot.text.map { ListWords.cut($0, textSize) }),
+            "text": .text(slot.text.map { ListWords.cut($0, bytes: textSize) }),
             "language": .text(slot.language.flatMap(LanguageTag.naming)),
         ]
     }

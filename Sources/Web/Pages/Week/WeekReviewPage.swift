@@ -56,10 +56,10 @@ enum WeekReviewPage: MirrorPage {
     // MARK: In sentences
 
     private static func lead(_ review: WeekReview) -> String {
-        let parts = [
+        let parts = Words.counts([
             (review.posts.count, "post", "posts"), (review.replies, "reply", "replies"),
             (review.favorites, "favorite", "favorites"),
-        ].filter { $0.0 > 0 }.map { Words.count($0.0, $0.1, $0.2) }
+        ])
         guard let last = parts.last else { return "The bot said nothing in the last seven days." }
         let list =
             parts.count > 1
@@ -91,9 +91,9 @@ enum WeekReviewPage: MirrorPage {
         let words = request.words
         let date = action.due ?? action.at
         return [
-            "at": .markup(words.time(date, words.clock(date))),
+            "at": .markup(words.time(date, showing: words.clock(date))),
             "day": .text(words.shortDay(words.day(of: date))),
-            "text": .text(action.text.map { ListWords.cut($0, textSize) }),
+            "text": .text(action.text.map { ListWords.cut($0, bytes: textSize) }),
             "language": .text(action.language.flatMap(LanguageTag.naming)),
             "written": .text(words.written(action.written, copied: date)),
             "href": .text(request.link("/actions/\(WebFields.encoded(action.id))")),
