@@ -24,7 +24,7 @@ private struct MastodonPlainServer: PlainServer {
         guard let status = try await network.status(address) else { return nil }
         return PlainPost(
             text: try await text(of: status), visibility: status.audience.visibility,
-            answers: status.inReplyToID, isChanged: status.editedAt != nil)
+            answeredAddress: status.inReplyToID, isChanged: status.editedAt != nil)
     }
 
     func isShownWithoutLogin(_ address: String) async throws -> Bool? {

@@ -693,7 +693,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         let isAnswer =
             error.outcome != .notSent || [.logIn, .refreshSession].contains(error.operation)
         // An error of the host's gate must not delay changes: that gate holds back only reads.
-        guard isAnswer, !error.isOfAddress else { return nil }
+        guard isAnswer, !error.isAboutAddressLimit else { return nil }
         switch error.code {
         case .rateLimited where !network.capabilities.countsEachFeed: return .everything
         case .rateLimited, .capReached:

@@ -116,7 +116,7 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     package var isAnonymous: Bool
     /// Whether the call was held back because of the host's limit by address, not because of the
     /// account.
-    package var isOfAddress = false
+    package var isAboutAddressLimit = false
     /// Whether the network delays all calls of the account, not only calls of this kind.
     package var concernsAccount = false
 

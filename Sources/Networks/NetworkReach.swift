@@ -160,5 +160,5 @@ package final class NetworkReach: @unchecked Sendable {
 
 extension TransportError {
     /// Whether the client itself refused the request, so that it was not sent.
-    var isOfClient: Bool { [.invalidURL, .forbiddenScheme, .invalidHeader].contains(code) }
+    var isRefusedByClient: Bool { [.invalidURL, .forbiddenScheme, .invalidHeader].contains(code) }
 }

@@ -39,14 +39,14 @@ package struct PlainPost: Sendable, Equatable {
     package var text: String
     package var visibility: Visibility
     /// The address of the post that this post answers.
-    package var answers: String?
+    package var answeredAddress: String?
     /// Whether the server marks the post as edited.
     package var isChanged: Bool
 
-    package init(text: String, visibility: Visibility, answers: String?, isChanged: Bool) {
+    package init(text: String, visibility: Visibility, answeredAddress: String?, isChanged: Bool) {
         self.text = text
         self.visibility = visibility
-        self.answers = answers
+        self.answeredAddress = answeredAddress
         self.isChanged = isChanged
     }
 }
@@ -65,8 +65,8 @@ package struct ClientAsServer: PlainServer {
     package func read(_ address: String) async throws -> PlainPost? {
         try await network.lookUp(address).map {
             PlainPost(
-                text: $0.post.text, visibility: $0.post.visibility, answers: $0.replyToAddress,
-                isChanged: $0.editedAt != nil)
+                text: $0.post.text, visibility: $0.post.visibility,
+                answeredAddress: $0.replyToAddress, isChanged: $0.editedAt != nil)
         }
     }
 

@@ -287,7 +287,7 @@ import Transport
         #expect(held.code == .rateLimited)
         #expect(held.status == nil)
         #expect(held.outcome == .notSent)
-        #expect(held.isOfAddress)
+        #expect(held.isAboutAddressLimit)
         #expect(held.retryAfter == Loopback.start + 40)
         #expect(Self.homes(server, "token-two") == 0)
         hands.move(by: 40)
@@ -325,7 +325,8 @@ import Transport
         let two = try mastodon("two", at: server)
         try await expect(Self.error { _ = try await one.isShownToAnybody("1") }.status, equals: 429)
         try await expect(
-            Self.error { _ = try await two.isShownToAnybody("2") }.isOfAddress, equals: true)
+            Self.error { _ = try await two.isShownToAnybody("2") }.isAboutAddressLimit, equals: true
+        )
         #expect(server.requests.count { $0.header("Authorization") == nil } == 1)
         _ = try await two.page(.home, .newest, size: nil)
         #expect(Self.homes(server, "token-two") == 1)
@@ -365,7 +366,7 @@ import Transport
         try await expect(
             Self.error { _ = try await one.page(.home, .newest, size: nil) }.status, equals: 429)
         let held = try await Self.error { _ = try await two.page(.home, .newest, size: nil) }
-        #expect(held.isOfAddress)
+        #expect(held.isAboutAddressLimit)
         #expect(server.requests.count { $0.method("app.bsky.feed.getTimeline") } == 1)
     }
 
@@ -380,7 +381,7 @@ import Transport
             for network in networks {
                 do {
                     _ = try await network.page(.home, .newest, size: nil)
-                } catch let error as NetworkError where error.isOfAddress {
+                } catch let error as NetworkError where error.isAboutAddressLimit {
                     held += 1
                 }
             }

@@ -163,7 +163,7 @@ private actor ProbeAttempt {
         }
         try await holdEffect()
         let seen = try await server.read(reply)
-        result.kept[.answers] = seen?.answers == post
+        result.kept[.answers] = seen?.answeredAddress == post
         guard isDirect else { return }
         try await holdEffect()
         let isShown = try await server.isShownWithoutLogin(reply) ?? false

@@ -140,7 +140,7 @@ extension NetworkClient {
             call, .rateLimited, outcome: .notSent,
             detail: "the server counts requests by address, and there are too many from this one")
         error.retryAfter = retry
-        error.isOfAddress = true
+        error.isAboutAddressLimit = true
         return error
     }
 
@@ -174,7 +174,7 @@ extension NetworkClient {
             let failure = failure(call, error)
             if error.beginning != nil {
                 reach.answered(number, at: reachInstant)
-            } else if error.isOfClient || request.mayLeave?() == false {
+            } else if error.isRefusedByClient || request.mayLeave?() == false {
                 reach.withdrew(number)
             } else {
                 reach.failed(number, "\(failure)", server: server)

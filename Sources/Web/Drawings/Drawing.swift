@@ -41,7 +41,7 @@ struct Drawing: Sendable {
     /// - Parameters:
     ///   - share: The filled share of the whole width, 0 to 1.
     ///   - side: The class: `for`, `against` or `base`.
-    static func meter(_ share: Double, _ side: String) -> Markup {
+    static func meter(_ share: Double, side: String) -> Markup {
         let width = max(0, min(1, share.isFinite ? share : 0)) * 100
         return """
             <svg class="meter" aria-hidden="true"><rect class="\(side)" x="0" y="1" height="10" width="\(width)%"/></svg>

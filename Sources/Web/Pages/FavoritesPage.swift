@@ -142,19 +142,20 @@ enum FavoritesPage: MirrorPage {
     ) -> (for: PageContext, against: PageContext) {
         let strongest = (wordsFor + wordsAgainst).map { abs($0.logOdds) }.max() ?? 0
         return (
-            table(wordsFor, "for", strongest, hasExamples: hasExamples),
-            table(wordsAgainst, "against", strongest, hasExamples: hasExamples)
+            table(wordsFor, side: "for", strongest: strongest, hasExamples: hasExamples),
+            table(
+                wordsAgainst, side: "against", strongest: strongest, hasExamples: hasExamples)
         )
     }
 
     private static func table(
-        _ words: [StatsReport.Word], _ side: String, _ strongest: Double, hasExamples: Bool
+        _ words: [StatsReport.Word], side: String, strongest: Double, hasExamples: Bool
     ) -> PageContext {
         let rows = words.map { word in
             [
                 "word": .text(ListWords.cut(Words.cut(word.word, to: 60), bytes: 120)),
                 "bar": .markup(
-                    Drawing.meter(strongest > 0 ? abs(word.logOdds) / strongest : 0, side)),
+                    Drawing.meter(strongest > 0 ? abs(word.logOdds) / strongest : 0, side: side)),
                 "seen": .text(
                     "\(Words.number(Int(word.favorites))) / \(Words.number(Int(word.normals)))"),
                 "example": .text(

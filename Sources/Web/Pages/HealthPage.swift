@@ -341,8 +341,9 @@ enum HealthWords {
         let person = limit.person.map { ", \(ListWords.name($0.name))" } ?? ""
         let atMost = limit.what == .posts ? "at most " : ""
         return row(
-            name, limit.setting, share: Double(limit.used) / Double(max(1, limit.limit)),
-            Words.number(limit.used),
+            name, setting: limit.setting,
+            share: Double(limit.used) / Double(max(1, limit.limit)),
+            used: Words.number(limit.used),
             of: "\(atMost)\(Words.number(limit.limit)) \(period)\(person)")
     }
 
@@ -351,7 +352,8 @@ enum HealthWords {
         let share = spending.budget > 0 ? spending.spent / spending.budget : 1
         return [
             row(
-                "Money for X", Setting.xBudget.name, share: share, Words.dollars(spending.spent),
+                "Money for X", setting: Setting.xBudget.name, share: share,
+                used: Words.dollars(spending.spent),
                 of: "\(Words.dollars(spending.budget)) in \(spending.month)")
         ]
     }
@@ -361,7 +363,7 @@ enum HealthWords {
     ///   - used: The used number, in a column of its own.
     ///   - whole: The limit, in words.
     private static func row(
-        _ name: String, _ setting: String?, share: Double, _ used: String, of whole: String
+        _ name: String, setting: String?, share: Double, used: String, of whole: String
     ) -> PageContext {
         let width = max(0, min(1, share.isFinite ? share : 0)) * 100
         return [

@@ -152,7 +152,7 @@ enum TextsPage: MirrorPage {
                         "code": .text(reason.reason),
                         "bar": .markup(
                             Drawing.meter(
-                                Double(reason.count) / Double(max(1, highestCount)), "base")),
+                                Double(reason.count) / Double(max(1, highestCount)), side: "base")),
                         "number": .number(reason.count),
                     ]
                 }),
@@ -199,7 +199,7 @@ enum TextsPage: MirrorPage {
                 }),
             "hasMuted": .flag(!muted.isEmpty),
             "muted": .list(muted.prefix(mutedShown).map { row($0, canChange: canChange, words) }),
-            "restOfMuted": .text(restOfMuted(shown.muted, muted.count)),
+            "restOfMuted": .text(restOfMuted(shown.muted, mutedCount: muted.count)),
             "typedWord": .text(typed("word", request)), "typedDay": .text(typed("day", request)),
             "typedFrom": .text(typed("from", request)), "typedTo": .text(typed("to", request)),
             "isWordWrong": .flag(isWrong("word", request)),
@@ -369,10 +369,11 @@ enum TextsPage: MirrorPage {
         ]
     }
 
-    private static func restOfMuted(_ all: [Forgotten], _ muted: Int) -> String? {
+    private static func restOfMuted(_ all: [Forgotten], mutedCount: Int) -> String? {
         let posts = all.count { $0.kind == "post" }
         let parts = [
-            muted > mutedShown ? "\(Words.number(muted - mutedShown)) more are muted." : nil,
+            mutedCount > mutedShown
+                ? "\(Words.number(mutedCount - mutedShown)) more are muted." : nil,
             posts > 0
                 ? "\(Words.count(posts, "post")) \(posts == 1 ? "was" : "were") forgotten and will not come in again."
                 : nil,
@@ -627,7 +628,8 @@ enum TextsPage: MirrorPage {
 
     private static func forget(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
-            try await forget(.post(try post(request.form)), request, "The post is forgotten.")
+            try await forget(
+                .post(try post(request.form)), request, saying: "The post is forgotten.")
         }
     }
 
@@ -637,12 +639,13 @@ enum TextsPage: MirrorPage {
             if case .post = wish {
                 throw ChangeRefusal(.unusable, "write a word, a day or the first day of a time")
             }
-            return try await forget(wish, request, "\(Words.capitalized(name(of: wish))) is muted.")
+            let doneSentence = "\(Words.capitalized(name(of: wish))) is muted."
+            return try await forget(wish, request, saying: doneSentence)
         }
     }
 
     private static func forget(
-        _ wish: ForgettingWish, _ request: MirrorRequest, _ doneSentence: String
+        _ wish: ForgettingWish, _ request: MirrorRequest, saying doneSentence: String
     ) async throws -> WebReply {
         try await request.perform(ForgetText(wish), backTo: "/texts", refusedBy: page) { report in
             let isPost = if case .post = wish { true } else { false }

@@ -231,18 +231,18 @@ enum PeoplePage: MirrorPage {
                     ? nil : request.link("/confirm/\(ForgetPerson.name)", [("account", account)])),
         ]
         let deeds = report.deeds.reversed().prefix(partShown).map { deedRow($0, words) }
-        add("deeds", "deed", of: report.deeds.count, deeds, to: &context)
+        add("deeds", singular: "deed", deeds, of: report.deeds.count, to: &context)
         let mentions = report.mentions.sorted { $0.written > $1.written }.prefix(partShown).map {
             mention in
             partRow(
                 mention.written, mention.isReply ? "answer" : "post", mention.text, mention.post,
                 words)
         }
-        add("mentions", "mention", of: report.mentions.count, mentions, to: &context)
+        add("mentions", singular: "mention", mentions, of: report.mentions.count, to: &context)
         let learned = report.learned.sorted { $0.noted > $1.noted }.prefix(partShown).map { post in
             partRow(post.noted, PersonWords.learned(post.state), post.text, post.post, words)
         }
-        add("learned", "learned", of: report.learned.count, learned, to: &context)
+        add("learned", singular: "learned", learned, of: report.learned.count, to: &context)
         return .page(PageContent(.person, title: ListWords.name(name), in: section, context))
     }
 
@@ -253,7 +253,7 @@ enum PeoplePage: MirrorPage {
     ///   - singular: The key of the words for the number, without `Count`.
     ///   - count: The number of all rows, listed or not.
     private static func add(
-        _ key: String, _ singular: String, of count: Int, _ rows: [PageContext],
+        _ key: String, singular: String, _ rows: [PageContext], of count: Int,
         to context: inout PageContext
     ) {
         context[key] = .list(rows)

@@ -53,7 +53,7 @@ struct VerdictView {
     private static func title(
         _ state: Health.Verdict.State, _ status: StatusReport, _ mainObstacle: Obstacle?,
         _ pause: Pause?, _ words: Words
-    ) -> (String, String) {
+    ) -> (word: String, rest: String) {
         let next = status.nextSlot.map { "Next post at \(words.moment($0)), \(words.relative($0))" }
         switch state {
         case .healthy:
