@@ -28,7 +28,7 @@ struct FirstPostLook: Sendable {
         else { return }
         // A stored result may be "unknown", an inner nil; then the post is looked at again.
         let findings = try await mirror.probes.findings(of: account)
-        if let finding = findings?.kept[.open], finding != nil { return state.end() }
+        if let finding = findings?.kept[.showsUnlisted], finding != nil { return state.end() }
         let isShown: Bool?
         do {
             isShown = try await bot.isShownToAnybody(address)
@@ -39,7 +39,7 @@ struct FirstPostLook: Sendable {
         }
         // If it is unknown, the check is repeated with the next post.
         guard let isShown else { return }
-        try await mirror.probes.note([.open: isShown], of: account, now: clock.now)
+        try await mirror.probes.note([.showsUnlisted: isShown], of: account, now: clock.now)
         state.end()
         guard !isShown else { return }
         logger.warning("Mirror pauses, because its first post cannot be seen without a login")

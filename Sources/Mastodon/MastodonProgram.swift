@@ -324,14 +324,14 @@ extension MastodonProgram {
         func measured(_ promise: ServerPromise) -> Known<Bool>? {
             findings[promise].map { isKept in Known(isKept, source: source) }
         }
-        program.keepsVisibility = measured(.visibility) ?? keepsVisibility
-        program.keepsDirect = measured(.direct) ?? keepsDirect
+        program.keepsVisibility = measured(.keepsVisibility) ?? keepsVisibility
+        program.keepsDirect = measured(.hidesDirect) ?? keepsDirect
         program.editsPosts = measured(.edits) ?? editsPosts
         program.keepsVisibilityInEdits = measured(.editsKeepVisibility) ?? keepsVisibilityInEdits
         program.marksEdits = measured(.tellsEdits) ?? marksEdits
         program.hidesDeletedPosts = measured(.deletes) ?? hidesDeletedPosts
         var visibilities = listedVisibilities.value
-        if let listsOpenPosts = findings[.lists] {
+        if let listsOpenPosts = findings[.listsNewPosts] {
             if listsOpenPosts {
                 visibilities.formUnion([.public, .unlisted])
             } else {
@@ -384,10 +384,10 @@ extension MastodonProgram {
                 ifFalse: "names the answered post"),
             Self.habit(
                 "a post's visibility", keepsVisibility, ifTrue: "is kept", ifFalse: "is not kept",
-                measuredAs: .visibility),
+                measuredAs: .keepsVisibility),
             Self.habit(
                 "a direct post", keepsDirect, ifTrue: "is shown to few",
-                ifFalse: "is shown to strangers", measuredAs: .direct),
+                ifFalse: "is shown to strangers", measuredAs: .hidesDirect),
             ServerHabit(
                 "posts for few",
                 audienceGap.value == nil ? "are told apart" : "may be shown as public",
@@ -395,7 +395,7 @@ extension MastodonProgram {
             ServerHabit(
                 "the account's own list", "has \(Self.words(listedVisibilities.value))",
                 source: listedVisibilities.source,
-                measuredAs: .lists),
+                measuredAs: .listsNewPosts),
             Self.habit(
                 "who is named", idsIdentifyPeople, ifTrue: "is told by the list",
                 ifFalse: "is told by text and list"),

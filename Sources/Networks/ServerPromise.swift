@@ -6,19 +6,19 @@ package enum ServerPromise: String, CaseIterable, Codable, Sendable {
     case publishes
     /// A post has the requested visibility, according to the server's answers to the account
     /// itself.
-    case visibility
+    case keepsVisibility = "visibility"
     /// A direct post is not shown without a login, and the server does not tell the account that
     /// the post is public.
-    case direct
+    case hidesDirect = "direct"
     /// An unlisted post is shown to everybody.
-    case open
+    case showsUnlisted = "open"
     /// The account's own list contains a post that was just published; this is how a lost answer is
     /// resolved.
-    case lists
+    case listsNewPosts = "lists"
     /// The account's own list has direct posts too.
     case listsDirect = "lists-direct"
     /// A reply names the post that it answers.
-    case answers
+    case namesAnsweredPost = "answers"
     /// An edit replaces the text.
     case edits
     /// An edited post keeps its visibility.
@@ -28,23 +28,23 @@ package enum ServerPromise: String, CaseIterable, Codable, Sendable {
     /// A deleted post is no longer shown to anybody, after ten seconds at most.
     case deletes
     /// A deleted post leaves the account's own list, ten seconds later at most.
-    case unlists
+    case unlistsDeleted = "unlists"
 
     /// The statement that is true if the server keeps the promise.
     package var text: String {
         switch self {
         case .publishes: "a post arrives with the text that was sent"
-        case .visibility: "a post has the visibility that was asked for"
-        case .direct: "a direct post is not shown without a login"
-        case .open: "everybody can read the bot's posts"
-        case .lists: "the account's list shows what was just published"
+        case .keepsVisibility: "a post has the visibility that was asked for"
+        case .hidesDirect: "a direct post is not shown without a login"
+        case .showsUnlisted: "everybody can read the bot's posts"
+        case .listsNewPosts: "the account's list shows what was just published"
         case .listsDirect: "the account's list shows its direct posts"
-        case .answers: "a reply names the post that it answers"
+        case .namesAnsweredPost: "a reply names the post that it answers"
         case .edits: "a post can be changed"
         case .editsKeepVisibility: "a changed post keeps its visibility"
         case .tellsEdits: "a changed post is marked as changed"
         case .deletes: "a deleted post can no longer be read"
-        case .unlists: "a deleted post leaves the account's list"
+        case .unlistsDeleted: "a deleted post leaves the account's list"
         }
     }
 
@@ -53,21 +53,22 @@ package enum ServerPromise: String, CaseIterable, Codable, Sendable {
         switch self {
         case .publishes:
             "published posts cannot be recognised, so a post whose answer is lost stays unconfirmed"
-        case .visibility:
+        case .keepsVisibility:
             "posts may be shown to more or to fewer people than intended, so nothing is published there"
-        case .direct:
+        case .hidesDirect:
             "answers for one person would be shown to everybody, so such mentions stay unanswered"
-        case .open: "other people cannot see the bot's posts"
-        case .lists: "a post whose answer is lost stays unconfirmed"
+        case .showsUnlisted: "other people cannot see the bot's posts"
+        case .listsNewPosts: "a post whose answer is lost stays unconfirmed"
         case .listsDirect:
             "an answer for few whose answer from the server is lost is looked for below the answered post, and "
                 + "stays unconfirmed if it is not there"
-        case .answers: "the recipient of a reply is unknown, so some mentions stay unanswered"
+        case .namesAnsweredPost:
+            "the recipient of a reply is unknown, so some mentions stay unanswered"
         case .edits, .editsKeepVisibility:
             "a copy is deleted, and not changed, when the human changes the original"
         case .tellsEdits: "changes are found by comparing texts"
         case .deletes: "deleted posts are recognised by the account's list alone"
-        case .unlists: "a deleted post may seem to exist still"
+        case .unlistsDeleted: "a deleted post may seem to exist still"
         }
     }
 }

@@ -189,7 +189,7 @@ final class Ground: Sendable {
                 accessToken: Secret(login.accessToken), refreshToken: Secret(login.refreshToken),
                 clientID: login.clientID, clientSecret: Secret(login.clientSecret))
             // As doctor --probe finds it: WordPress is not known to keep the visibility of posts.
-            let findings = [ServerPromise.visibility: !sandbox.faults.mastodon.losesVisibility]
+            let findings = [ServerPromise.keepsVisibility: !sandbox.faults.mastodon.losesVisibility]
             return try MastodonNetwork(
                 server: sandbox.url, credentials: credentials, sessions: MemoryCredentials(),
                 findings: findings,

@@ -53,18 +53,18 @@ import Testing
     /// What is true of a server with such habits.
     private func truth(of habits: MastodonHabits) -> [ServerPromise: Bool?] {
         var truth: [ServerPromise: Bool?] = [
-            .publishes: true, .visibility: !habits.losesVisibility, .lists: true,
-            .open: !habits.losesVisibility,
-            .answers: !habits.answersWithParentID, .edits: true,
+            .publishes: true, .keepsVisibility: !habits.losesVisibility, .listsNewPosts: true,
+            .showsUnlisted: !habits.losesVisibility,
+            .namesAnsweredPost: !habits.answersWithParentID, .edits: true,
             .editsKeepVisibility: !habits.publishesEdits,
             .tellsEdits: !habits.hidesEdits, .deletes: habits.showsDeletedTo == .nobody,
-            .unlists: true,
+            .unlistsDeleted: true,
         ]
         // No post is shown without a login, so nothing tells whether this one would be.
-        if habits.needsTokenToRead.contains(.post) { truth[.open] = .some(nil) }
+        if habits.needsTokenToRead.contains(.post) { truth[.showsUnlisted] = .some(nil) }
         // The answer cannot be looked at, for the server does not name it.
         if !habits.answersWithParentID {
-            truth[.direct] = !habits.losesVisibility
+            truth[.hidesDirect] = !habits.losesVisibility
             truth[.listsDirect] = habits.listedVisibilities.contains(.direct)
         }
         return truth
@@ -106,10 +106,12 @@ import Testing
 
     @Test func whatWasNotTriedIsNotTold() async throws {
         let found = try await probed(.mastodon, on: .bluesky)
-        #expect(found[.edits] == nil && found[.editsKeepVisibility] == nil && found[.direct] == nil)
         #expect(
-            found[.deletes] == .some(true) && found[.unlists] == .some(true)
-                && found[.lists] == .some(true))
+            found[.edits] == nil && found[.editsKeepVisibility] == nil && found[.hidesDirect] == nil
+        )
+        #expect(
+            found[.deletes] == .some(true) && found[.unlistsDeleted] == .some(true)
+                && found[.listsNewPosts] == .some(true))
     }
 
     /// Half a measurement is none.

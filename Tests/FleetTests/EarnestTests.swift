@@ -78,7 +78,7 @@ import Testing
         let kept = try await paper.mirror.probes.findings(of: paper.bot.with { $0.account.id })?
             .kept
         // What nobody could tell is not kept.
-        #expect(kept?[.open] == isShown.map(Bool?.some))
+        #expect(kept?[.showsUnlisted] == isShown.map(Bool?.some))
         // A person has looked at it: the same is not asked again.
         _ = try await paper.mirror.table.resume(now: paper.clock.now)
         try await paper.wait(120)

@@ -60,7 +60,8 @@ import Testing
                 // refused.
                 let account = try await mirror.requiredNetwork(of: .bot).verifyAccount()
                 try await mirror.bind(human: nil, bot: account, now: clock.now)
-                try await mirror.probes.note([.visibility: true], of: account.id, now: clock.now)
+                try await mirror.probes.note(
+                    [.keepsVisibility: true], of: account.id, now: clock.now)
             }
             let network = try await mirror.requiredNetwork(of: .bot)
             let leases = LeaseTable(storage: mirror.storage, mirror: "test")

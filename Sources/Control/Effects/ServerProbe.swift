@@ -128,13 +128,13 @@ private actor ProbeAttempt {
         let seen = try await server.read(post)
         result.kept[.publishes] = seen?.text == text
         // Without restricted visibilities, all open visibilities are equivalent.
-        result.kept[.visibility] =
+        result.kept[.keepsVisibility] =
             visibilities.contains(.private)
             ? seen?.visibility == draft.visibility : seen?.visibility.isOpen == true
         try await holdEffect()
-        result.kept[.open] = try await network.isShownToAnybody(post)
+        result.kept[.showsUnlisted] = try await network.isShownToAnybody(post)
         try await holdEffect()
-        result.kept[.lists] = try await server.newest().contains(post)
+        result.kept[.listsNewPosts] = try await server.newest().contains(post)
         try await answer(post)
         try await change(post, from: seen?.visibility)
         try await delete(post)
@@ -158,16 +158,17 @@ private actor ProbeAttempt {
             reply = nil
         }
         guard let reply else {
-            result.kept[.answers] = false
+            result.kept[.namesAnsweredPost] = false
             return
         }
         try await holdEffect()
         let seen = try await server.read(reply)
-        result.kept[.answers] = seen?.answeredAddress == post
+        result.kept[.namesAnsweredPost] = seen?.answeredAddress == post
         guard isDirect else { return }
         try await holdEffect()
         let isShown = try await server.isShownWithoutLogin(reply) ?? false
-        result.kept[.direct] = !isShown && seen.map { !$0.visibility.isOpen } ?? true
+        let isReportedOpen = seen?.visibility.isOpen ?? false
+        result.kept[.hidesDirect] = !isShown && !isReportedOpen
         try await holdEffect()
         result.kept[.listsDirect] = try await server.newest().contains(reply)
     }
@@ -211,8 +212,9 @@ private actor ProbeAttempt {
             let isShownToAnybody = try await server.isShownWithoutLogin(post) ?? false
             result.kept[.deletes] = !isShown && !isShownToAnybody
             try await holdEffect()
-            result.kept[.unlists] = try await !server.newest().contains(post)
-            if result.kept[.deletes] == .some(true), result.kept[.unlists] == .some(true) { return }
+            result.kept[.unlistsDeleted] = try await !server.newest().contains(post)
+            let isDeleted = result.kept[.deletes] == .some(true)
+            if isDeleted, result.kept[.unlistsDeleted] == .some(true) { return }
         }
     }
 

@@ -143,7 +143,8 @@ extension HumanMirror {
             SELECT 'set ' || name AS name, value FROM settings WHERE mirror = \(mirror)
             UNION ALL
             SELECT 'found ' || account || ' ' || promise AS name, CAST(kept AS TEXT) AS value FROM probes
-            WHERE mirror = \(mirror) AND kept IS NOT NULL AND promise <> \(ServerPromise.open.rawValue)
+            WHERE mirror = \(mirror) AND kept IS NOT NULL
+                AND promise <> \(ServerPromise.showsUnlisted.rawValue)
             """)
         let values = Dictionary(try rows.map { (try $0.text("name"), try $0.text("value")) }) {
             first, _ in first
