@@ -363,11 +363,11 @@ extension BlueskyNetwork {
             let profiles = try answer.read { wire in
                 wire.isPresent("profiles") ? wire.list(of: BlueskyProfile.self, "profiles") : nil
             }
-            let receivedBios = profiles.map { ($0.did, $0.description ?? "") }
+            let requestedProfiles = profiles.filter { batch.contains($0.did) }
+            let receivedBios = requestedProfiles.map { ($0.did, $0.description ?? "") }
             // Deleted accounts have no bio.
             let emptyBios = Dictionary(uniqueKeysWithValues: batch.map { ($0, "") })
-            let requestedBios = receivedBios.filter { batch.contains($0.0) }
-            let newBios = emptyBios.merging(requestedBios) { _, new in new }
+            let newBios = emptyBios.merging(receivedBios) { _, new in new }
             memory.keep(bios: newBios, for: Self.bioLifetime, from: client.now())
             bios.merge(newBios) { _, new in new }
         }

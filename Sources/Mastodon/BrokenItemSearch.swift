@@ -355,16 +355,18 @@ struct BrokenItemSearch: Equatable, Sendable {
         let openRange = Range.openAbove(
             newestRead: firstPlace, notedIDs: notedIDs == [firstPlace] ? [] : notedIDs)
         // The cases are the forms that ``text`` writes.
-        switch (isOlder, parts.count) {
-        case (true, 3)
+        switch (isOlder: isOlder, partCount: parts.count) {
+        case (isOlder: true, partCount: 3)
         where MastodonID.isUsable(parts[2]) && (parts[1].isEmpty || places[1] != nil):
             self.init(
                 range: .past(ceiling: firstPlace, below: parts[2]), floor: lastID,
                 failedEnd: places[1])
-        case (false, 1): self.init(range: openRange, floor: lastID, failedEnd: nil)
-        case (false, 2) where ids.count == 1 && (parts[1].isEmpty || places[1] != nil):
+        case (isOlder: false, partCount: 1):
+            self.init(range: openRange, floor: lastID, failedEnd: nil)
+        case (isOlder: false, partCount: 2)
+        where ids.count == 1 && (parts[1].isEmpty || places[1] != nil):
             self.init(range: .upTo(newest: lastID), floor: firstPlace, failedEnd: places[1])
-        case (false, 3):
+        case (isOlder: false, partCount: 3):
             guard let floor = places[1], let failedEnd = places[2] else { return nil }
             self.init(range: openRange, floor: floor, failedEnd: failedEnd)
         default: return nil

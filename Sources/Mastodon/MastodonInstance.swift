@@ -25,7 +25,7 @@ struct MastodonInstance: Decodable, Equatable {
         domain = nil
         maximumCharacters = nil
         charactersPerURL = nil
-        profileLimits = Self.profileLimits(nil)
+        profileLimits = Self.profileLimits(statedIn: nil)
         program = .other
         listsPlainText = false
     }
@@ -43,7 +43,8 @@ struct MastodonInstance: Decodable, Equatable {
         charactersPerURL = statuses?.integer("characters_reserved_per_url").flatMap {
             (1...1_000).contains($0) ? $0 : nil
         }
-        profileLimits = Self.profileLimits(wire.object("configuration")?.object("accounts"))
+        profileLimits = Self.profileLimits(
+            statedIn: wire.object("configuration")?.object("accounts"))
         let versions = wire.object("api_versions")
         program = .recognized(
             version: wire.text("version") ?? "", source: wire.text("source_url"),
@@ -68,7 +69,9 @@ struct MastodonInstance: Decodable, Equatable {
 
     /// Reads the size limits of a profile; for each that a server does not state, that of Mastodon,
     /// which is the smallest, is used.
-    private static func profileLimits(_ serverLimits: WireObject?) -> AccountProfile.Limits {
+    private static func profileLimits(
+        statedIn serverLimits: WireObject?
+    ) -> AccountProfile.Limits {
         func limit(_ name: String, _ defaultLimit: Int) -> Int {
             serverLimits?.integer(name).flatMap { (1...100_000).contains($0) ? $0 : nil }
                 ?? defaultLimit

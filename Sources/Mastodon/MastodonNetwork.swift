@@ -372,15 +372,15 @@ package struct MastodonNetwork: SocialNetwork {
         let ownID = try await ownAccount().id
         guard status.account?.id == ownID else { return true }
         let path = try path(.readOwnPosts, "accounts", ownID, "statuses")
-        func page(_ bounds: [(String, String)]) async throws -> [String] {
-            let query = [("max_id", String(number + 1))] + bounds + [("limit", "5")]
+        func listedIDs(within furtherBounds: [(String, String)]) async throws -> [String] {
+            let query = [("max_id", String(number + 1))] + furtherBounds + [("limit", "5")]
             let call = NetworkCall(operation: .readOwnPosts, path: path, query: query)
             return try await session.value([LenientElement<MastodonStatus>].self, call).compactMap(
                 \.id)
         }
-        let idsWithinBounds = try await page([("min_id", String(number - 1))])
+        let idsWithinBounds = try await listedIDs(within: [("min_id", String(number - 1))])
         if idsWithinBounds.contains(status.id) { return true }
-        let idsFromPost = try await page([])
+        let idsFromPost = try await listedIDs(within: [])
         if idsFromPost.contains(status.id) { return true }
         // In a list that is not sorted by id, the limit of the page with the upper bound alone may
         // have cut the post off.

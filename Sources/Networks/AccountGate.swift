@@ -542,6 +542,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             let value = try await timed(call)
             if isPreparation { return value }
             lock.withLock { state.silence = nil }
+            // Nil removes the stored wait, or reports that the credentials are accepted.
             for scope in endedWaits(by: operation) { await onWait(scope, nil) }
             if accept(operation) {
                 logger.notice("Credentials accepted again", metadata: ["account": "\(account)"])

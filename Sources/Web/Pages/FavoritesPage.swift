@@ -31,7 +31,7 @@ enum FavoritesPage: MirrorPage {
         -> WebReply
     {
         let reporter = StatsReporter(
-            mirror: request.mirror, zone: request.zone ?? .gmt, kept: request.kept)
+            mirror: request.mirror, zone: request.zone ?? .gmt, kept: request.keptReports)
         let classifier = try await StatusReporter(mirror: request.mirror, countsAll: false)
             .classifier()
         let taste = try await reporter.taste()

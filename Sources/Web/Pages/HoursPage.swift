@@ -18,8 +18,9 @@ enum HoursPage: MirrorPage {
 
     private static func page(_ request: MirrorRequest) async throws -> WebReply {
         guard let zone = request.zone else { return reply(contextWithoutZone(request.base)) }
-        let times = try await StatsReporter(mirror: request.mirror, zone: zone, kept: request.kept)
-            .times(now: request.now)
+        let times = try await StatsReporter(
+            mirror: request.mirror, zone: zone, kept: request.keptReports
+        ).times(now: request.now)
         let zones = try await ZonesReport(of: request.mirror, home: zone)
         return reply(context(times, zones, words: request.words, base: request.base))
     }
@@ -32,8 +33,9 @@ enum HoursPage: MirrorPage {
         guard let zone = request.zone else {
             return .missing("Nobody knows yet by which clock the human lives.")
         }
-        let times = try await StatsReporter(mirror: request.mirror, zone: zone, kept: request.kept)
-            .times(now: request.now)
+        let times = try await StatsReporter(
+            mirror: request.mirror, zone: zone, kept: request.keptReports
+        ).times(now: request.now)
         let picture = HoursPicture(
             times, human: request.record.humanHandle, bot: request.record.botHandle,
             words: request.words)

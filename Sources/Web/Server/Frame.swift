@@ -118,8 +118,8 @@ struct Frame {
                             "verb": .text(button.verb), "action": .text(button.action),
                             "token": .markup(request.hidden()),
                             "fields": .list(
-                                button.fields.map {
-                                    ["name": .text($0.0), "value": .text($0.1)] as PageContext
+                                button.fields.map { name, value in
+                                    ["name": .text(name), "value": .text(value)] as PageContext
                                 }),
                         ]
                     }),

@@ -94,7 +94,7 @@ extension WebSite {
             access: try await access(token: visit.token, request),
             // The guard has checked that the origin is this server's.
             origin: request.method == .post ? request.headers[.origin]?.lowercased() : nil,
-            kept: kept,
+            kept: keptReports,
             setup: setup)
         // The stamp is read before the page is made, so that the browser learns of a change in
         // between once too often rather than never.

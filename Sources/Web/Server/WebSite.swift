@@ -24,7 +24,7 @@ final class WebSite: Sendable {
     let resultSentences = SaidSentences()
     let events: EventHub
     let connections: ConnectionBook
-    let kept = KeptReports()
+    let keptReports = KeptReports()
     let setup: SetupWork
     let uploads: UploadFolder
     private let pages = PageCache()

@@ -31,7 +31,9 @@ extension Confirmation {
                 "action": .text(request.base + action),
                 "token": .markup(request.hidden(seen: seen)),
                 "fields": .list(
-                    fields.map { ["name": .text($0.0), "value": .text($0.1)] as PageContext }),
+                    fields.map { name, value in
+                        ["name": .text(name), "value": .text(value)] as PageContext
+                    }),
                 "typed": .fields(
                     typed.map {
                         ["field": .text($0.field), "label": .text($0.label)] as PageContext

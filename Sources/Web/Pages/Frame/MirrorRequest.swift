@@ -25,7 +25,7 @@ package struct MirrorRequest: Sendable {
     /// server's; `nil` for a GET, and if the browser did not send them.
     package let origin: String?
     /// The report values that this process caches.
-    package let kept: KeptReports
+    package let keptReports: KeptReports
     /// The logins and trainings of set-ups in this process.
     package let setup: SetupWork
     /// The reason why the preceding POST did nothing; nil for a GET.
@@ -48,7 +48,7 @@ package struct MirrorRequest: Sendable {
         self.form = form
         self.access = access
         self.origin = origin
-        self.kept = kept
+        keptReports = kept
         self.setup = setup
     }
 

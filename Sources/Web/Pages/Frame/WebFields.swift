@@ -7,7 +7,7 @@ package struct WebFields: Sendable {
     package static let none = WebFields([])
 
     package init(_ fields: [(String, String)]) {
-        self.fields = fields.map { (name: $0.0, value: $0.1) }
+        self.fields = fields.map { name, value in (name: name, value: value) }
     }
 
     /// Parses `application/x-www-form-urlencoded`; nil for invalid UTF-8, and for NUL, which no

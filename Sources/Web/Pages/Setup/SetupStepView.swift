@@ -225,7 +225,9 @@ struct SetupStepView {
         [
             "verb": .text(verb), "box": .fields(box), "action": .text(request.base + action),
             "fields": .list(
-                fields.map { ["name": .text($0.0), "value": .text($0.1)] as PageContext }),
+                fields.map { name, value in
+                    ["name": .text(name), "value": .text(value)] as PageContext
+                }),
         ]
     }
 
