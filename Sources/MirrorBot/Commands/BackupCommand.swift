@@ -12,7 +12,7 @@ struct BackupCommand: AsyncParsableCommand {
         abstract: "Copy the embedded database into one file, also while a worker runs.",
         discussion: """
             Copying the database's file by hand loses what is still in the log beside it. mirror-bot restore puts a \
-            backup back. Logins in it are sealed; what opens them is said, and is to be kept too, at another place. A \
+            backup back. Logins in it are sealed; the command says which key opens them: keep that too, at another place. A \
             database on a server is copied with pg_dump.
 
             For cron and timers, --keep writes a dated file into a folder, checks it, and then removes the oldest of \

@@ -22,7 +22,8 @@ struct ForgetCommand: AsyncParsableCommand {
               mirror-bot forget --undo --word "a name"
               mirror-bot forget list
 
-            mirror-bot never excludes a text and keeps its post; mirror-bot people forget is for people.
+            To exclude a text but keep its post, use "mirror-bot never"; to forget a person, "mirror-bot people \
+            forget".
             """,
         subcommands: [ForgetTextCommand.self, ForgetListCommand.self],
         defaultSubcommand: ForgetTextCommand.self)
