@@ -8,8 +8,10 @@ enum MirrorNames {
     /// the environment name.
     ///
     /// Creates no file and prints nothing. Returns an empty list on any error.
-    @Sendable static func complete(_ words: [String], _: Int, _ beginning: String) async -> [String]
-    {
+    @Sendable static func complete(
+        _ words: [String], _ wordIndex: Int, _ beginning: String
+    ) async -> [String] {
+        // The word after `--home`.
         let home = words.drop { $0 != "--home" }.dropFirst().first
         let environment = Console.current.environment
         let (values, problems) = SettingValues.loadAll(

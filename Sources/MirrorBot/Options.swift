@@ -226,7 +226,7 @@ struct MirrorOptions: ParsableArguments {
     /// None of its mirrors is opened, so that an unusable one does not affect the others.
     ///
     /// - Parameters:
-    ///   - missing: The reaction to a missing database.
+    ///   - reaction: The reaction to a missing database.
     ///   - readsAccounts: False for commands that do not use the accounts of the environment.
     ///   - opening: Opens the installation.
     ///   - body: Gets the open installation.
@@ -234,7 +234,7 @@ struct MirrorOptions: ParsableArguments {
     /// - Throws: `ConfigurationError` for a database that is missing or not persistent; what
     ///   opening or `body` throws.
     func withInstallation<Value>(
-        _ missing: MissingDatabase = .fail, readsAccounts: Bool = true,
+        ifMissing reaction: MissingDatabase = .fail, readsAccounts: Bool = true,
         opening: (MirrorConfiguration) async throws -> Installation = {
             try await Installation.open($0)
         },
@@ -245,10 +245,10 @@ struct MirrorOptions: ParsableArguments {
         try configuration.process.requireLastingStorage()
         let installation: Installation
         do {
-            if missing != .create { try configuration.process.requireDatabase() }
+            if reaction != .create { try configuration.process.requireDatabase() }
             installation = try await opening(configuration)
         } catch let error as ConfigurationError where error.part == .database {
-            guard missing == .useEmpty else {
+            guard reaction == .useEmpty else {
                 throw try await HumanMirror.openEmpty(configuration).closing {
                     await $0.firstMissing(error)
                 }

@@ -114,7 +114,8 @@ private struct SignalledWork: Service {
         let received = ReceivedSignal()
         let listener = Task {
             for await signal in signals {
-                if !received.note(signal.rawValue) { end(by: signal.rawValue) }
+                let isFirst = received.note(signal.rawValue)
+                if !isFirst { end(by: signal.rawValue) }
                 await group.triggerGracefulShutdown()
             }
         }

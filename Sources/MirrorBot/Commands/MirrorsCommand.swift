@@ -112,7 +112,8 @@ struct MirrorsAddCommand: AsyncParsableCommand {
                     .badData, "--credentials \(Printable.line(credentials)): \(error)")
             }
         }
-        try await options.withInstallation(.create, readsAccounts: false) { installation in
+        try await options.withInstallation(ifMissing: .create, readsAccounts: false) {
+            installation in
             let added = try await MirrorRegister(installation).add(entry)
             if json { return try JSONOutput.print(added) }
             let logins =
@@ -163,8 +164,9 @@ struct MirrorsImportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let data = try InputFile.contents(of: file, atMost: MirrorRegister.maximumBytes)
-        try await options.withInstallation(dryRun ? .useEmpty : .create, readsAccounts: false) {
-            installation in
+        try await options.withInstallation(
+            ifMissing: dryRun ? .useEmpty : .create, readsAccounts: false
+        ) { installation in
             let report = try await MirrorRegister(installation).importMirrors(
                 data, isDryRun: dryRun)
             if json {

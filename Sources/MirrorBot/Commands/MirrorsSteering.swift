@@ -108,7 +108,9 @@ struct MirrorsRemoveCommand: AsyncParsableCommand {
             }
         ) { mirror in
             let subject = try await RemovalSubject(mirror)
-            let handles = [subject.human, subject.bot].map { $0.map { "@" + $0 } ?? "unknown" }
+            let handles = [subject.human, subject.bot].map { handle in
+                handle.map { "@" + $0 } ?? "unknown"
+            }
             let accounts = handles.joined(separator: " → ")
             try Confirmation.require(
                 "Remove mirror \(name), \(Printable.line(accounts)), with everything that is stored of it? [y/N] ",

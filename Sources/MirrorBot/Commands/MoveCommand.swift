@@ -106,7 +106,7 @@ struct MoveCommand: AsyncParsableCommand {
         }
         let key = receipts.contains { $0.rows["credentials"] != nil } ? mirror.vault.keyPlace : nil
         if json { return try JSONOutput.print(MoveReport(moved: receipts, keyPlace: key)) }
-        for line in Self.next(location, key: key) { Self.print(line) }
+        for line in Self.nextSteps(at: location, key: key) { Self.print(line) }
     }
 
     /// Asks before an older copy is overwritten.
@@ -188,7 +188,7 @@ struct MoveCommand: AsyncParsableCommand {
     }
 
     /// Returns the steps to start the mirror at its new place.
-    private static func next(_ location: StorageLocation, key: String?) -> [String] {
+    private static func nextSteps(at location: StorageLocation, key: String?) -> [String] {
         var lines: [String] = []
         switch (key, location) {
         case (Setting.secretKey.name?, _):

@@ -227,8 +227,8 @@ extension SlotsChange {
 }
 
 extension NeverChange {
-    fileprivate func lines(_ what: String) -> [String] {
-        ["\(what): \(Printable.line(text, columns: 60))"] + slots.map(\.line) + left.map(\.line)
+    fileprivate func lines(_ outcome: String) -> [String] {
+        ["\(outcome): \(Printable.line(text, columns: 60))"] + slots.map(\.line) + left.map(\.line)
     }
 }
 

@@ -27,7 +27,8 @@ struct RunningMirror: Service {
                 await RunView.greet(mirror)
                 let started = StartedMirrors()
                 try await WebOptions.runWithPage(
-                    page, mirror.installation, onBegin: { $0 == mirror.name && started.begin($0) }
+                    page, mirror.installation,
+                    onBegin: { name in name == mirror.name && started.begin(name) }
                 ) {
                     // A person sets the mirror up on the page, and starts it there.
                     if page != nil, try await !mirror.setupPosition().isReady {

@@ -118,7 +118,8 @@ struct SetupWalk {
 
     /// Whether every retry would fail with the same error until something else is changed.
     private static func isLasting(_ error: any Error) -> Bool {
-        (error as? NetworkError).map { $0.isPermanent && !$0.stopsActor } ?? false
+        guard let error = error as? NetworkError else { return false }
+        return error.isPermanent && !error.stopsActor
     }
 
     /// Skips a step that is impossible now.
@@ -150,14 +151,14 @@ struct SetupWalk {
     {
         let isFirstTry = triedSteps.insert(kind).inserted
         return switch kind {
-        case .human: try await connectHuman(position, isFirstTry)
-        case .consent: try await stateConsent(isFirstTry)
-        case .bot: try await connectBot(position, isFirstTry)
-        case .policy: try await acknowledge(position, isFirstTry)
-        case .posts: try await learnPosts(position, isFirstTry)
-        case .trust: try await decideOnArchive(isFirstTry)
-        case .timeZone: try await setTimeZone(isFirstTry)
-        case .favorites: try await learnFavorites(position, isFirstTry)
+        case .human: try await connectHuman(position, isFirstTry: isFirstTry)
+        case .consent: try await stateConsent(isFirstTry: isFirstTry)
+        case .bot: try await connectBot(position, isFirstTry: isFirstTry)
+        case .policy: try await acknowledge(position, isFirstTry: isFirstTry)
+        case .posts: try await learnPosts(position, isFirstTry: isFirstTry)
+        case .trust: try await decideOnArchive(isFirstTry: isFirstTry)
+        case .timeZone: try await setTimeZone(isFirstTry: isFirstTry)
+        case .favorites: try await learnFavorites(position, isFirstTry: isFirstTry)
         case .profile: try await writeProfile(position)
         case .start: .postponed
         }
@@ -165,12 +166,12 @@ struct SetupWalk {
 
     // MARK: Accounts
 
-    private mutating func connectHuman(_ position: SetupPosition, _ isFirstTry: Bool) async throws
+    private mutating func connectHuman(_ position: SetupPosition, isFirstTry: Bool) async throws
         -> Outcome
     {
         if isFirstTry, setup.human == nil, let path = setup.archive { return try await read(path) }
         if isFirstTry, let network = setup.network(of: .human) {
-            return try await logIn(.human, on: network, isFirstTry)
+            return try await logIn(.human, on: network, isFirstTry: isFirstTry)
         }
         guard canAsk else { return .postponed }
         tell(
@@ -180,14 +181,15 @@ struct SetupWalk {
             "Network or path [\(proposal(.human, position))]: ",
             default: proposal(.human, position), PostSource.init)
         {
-        case .network(let network): return try await logIn(.human, on: network, isFirstTry)
+        case .network(let network):
+            return try await logIn(.human, on: network, isFirstTry: isFirstTry)
         case .archive(let path): return try await read(path)
         }
     }
 
     /// Asks who agreed to the mirror if the human's account is not logged in; without an answer no
     /// consent is stored.
-    private func stateConsent(_ isFirstTry: Bool) async throws -> Outcome {
+    private func stateConsent(isFirstTry: Bool) async throws -> Outcome {
         if isFirstTry, let ground = setup.consent { return try await state(ground) }
         guard canAsk else { return .postponed }
         let answer = try Question.answer(
@@ -214,9 +216,9 @@ struct SetupWalk {
         return try await set(Setting.humanConsent.name, ground.rawValue)
     }
 
-    private func connectBot(_ position: SetupPosition, _ isFirstTry: Bool) async throws -> Outcome {
+    private func connectBot(_ position: SetupPosition, isFirstTry: Bool) async throws -> Outcome {
         if isFirstTry, let network = setup.network(of: .bot) {
-            return try await logIn(.bot, on: network, isFirstTry)
+            return try await logIn(.bot, on: network, isFirstTry: isFirstTry)
         }
         guard canAsk else { return .postponed }
         let correction = position.replaceableHuman.map {
@@ -231,20 +233,20 @@ struct SetupWalk {
             correction != nil && answer.lowercased() == "human"
                 ? nil : try NetworkArgument.network(answer)
         }
-        if let network { return try await logIn(.bot, on: network, isFirstTry) }
+        if let network { return try await logIn(.bot, on: network, isFirstTry: isFirstTry) }
         let humanNetwork = try Question.answer(
             "Network of the human [\(proposal(.human, position))]: ",
             default: proposal(.human, position),
             NetworkArgument.network)
-        _ = try await logIn(.human, on: humanNetwork, false)
-        return try await connectBot(try await self.position(), false)
+        _ = try await logIn(.human, on: humanNetwork, isFirstTry: false)
+        return try await connectBot(try await self.position(), isFirstTry: false)
     }
 
     private func proposal(_ role: AccountRole, _ position: SetupPosition) -> String {
         (setup.network(of: role) ?? position.networks[role] ?? .usual).rawValue
     }
 
-    private func logIn(_ role: AccountRole, on network: NetworkName, _ isFirstTry: Bool)
+    private func logIn(_ role: AccountRole, on network: NetworkName, isFirstTry: Bool)
         async throws
         -> Outcome
     {
@@ -260,8 +262,7 @@ struct SetupWalk {
         return .done
     }
 
-    private func acknowledge(_ position: SetupPosition, _ isFirstTry: Bool) async throws -> Outcome
-    {
+    private func acknowledge(_ position: SetupPosition, isFirstTry: Bool) async throws -> Outcome {
         guard let policy = position.policy else { return .postponed }
         if !(isFirstTry && setup.acknowledgePolicy) {
             guard canAsk else { return .postponed }
@@ -277,7 +278,7 @@ struct SetupWalk {
 
     // MARK: Learning
 
-    private mutating func learnPosts(_ position: SetupPosition, _ isFirstTry: Bool) async throws
+    private mutating func learnPosts(_ position: SetupPosition, isFirstTry: Bool) async throws
         -> Outcome
     {
         if isFirstTry, let path = setup.archive { return try await read(path) }
@@ -292,7 +293,7 @@ struct SetupWalk {
 
     /// Asks whether to publish texts of posts whose existence cannot be checked; without a terminal
     /// they are not published.
-    private func decideOnArchive(_ isFirstTry: Bool) async throws -> Outcome {
+    private func decideOnArchive(isFirstTry: Bool) async throws -> Outcome {
         let setting = Setting.trustArchive.name
         if isFirstTry, setup.trustArchive { return try await set(setting, "yes") }
         let question =
@@ -319,7 +320,7 @@ struct SetupWalk {
         return .done
     }
 
-    private mutating func learnFavorites(_ position: SetupPosition, _ isFirstTry: Bool) async throws
+    private mutating func learnFavorites(_ position: SetupPosition, isFirstTry: Bool) async throws
         -> Outcome
     {
         if isFirstTry, setup.favorites == false {
@@ -362,7 +363,7 @@ struct SetupWalk {
 
     // MARK: Time zone and profile
 
-    private func setTimeZone(_ isFirstTry: Bool) async throws -> Outcome {
+    private func setTimeZone(isFirstTry: Bool) async throws -> Outcome {
         let setting = Setting.timeZone.name
         if isFirstTry, let zone = setup.options.timeZone { return try await set(setting, zone) }
         let proposed = try await options.withMirrorOrEmpty { try await $0.proposedTimeZone() }

@@ -50,7 +50,7 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
     @Flag(help: "Start over: replace the archived posts as soon as new ones can be read.")
     var again = false
 
-    @OptionGroup var patience: TrainingPatience
+    @OptionGroup var ifPossibleFlag: IfPossibleFlag
     @OptionGroup var output: ChangeOutput
 
     func validate() throws {
@@ -58,7 +58,7 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await patience.apply(output) { try await train() }
+        try await ifPossibleFlag.runTolerantly(output) { try await train() }
     }
 
     private func train() async throws {
@@ -120,7 +120,7 @@ struct TrainClassifierCommand: AsyncParsableCommand {
     @Flag(help: "Start over: replace what was learned as soon as posts can be read.")
     var again = false
 
-    @OptionGroup var patience: TrainingPatience
+    @OptionGroup var ifPossibleFlag: IfPossibleFlag
     @OptionGroup var output: ChangeOutput
 
     func validate() throws {
@@ -130,7 +130,7 @@ struct TrainClassifierCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await patience.apply(output) { try await train() }
+        try await ifPossibleFlag.runTolerantly(output) { try await train() }
     }
 
     private func train() async throws {
@@ -192,12 +192,12 @@ struct TrainClearCommand: AsyncParsableCommand {
 }
 
 /// The flag with which the command succeeds although the training is not possible yet.
-struct TrainingPatience: ParsableArguments {
+struct IfPossibleFlag: ParsableArguments {
     @Flag(help: "End with 0 if a token is missing or the network asks to wait; for setup scripts.")
     var ifPossible = false
 
     /// Runs `body`; with the flag, an error that only requires waiting becomes a warning.
-    func apply(_ output: ChangeOutput, _ body: () async throws -> Void) async throws {
+    func runTolerantly(_ output: ChangeOutput, _ body: () async throws -> Void) async throws {
         do {
             try await body()
         } catch  where ifPossible && Self.canWait(error) {

@@ -68,9 +68,9 @@ struct UndoCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func validate() throws {
-        let scopes = [!ids.isEmpty, since != nil, resume].count { $0 }
-        guard scopes == 1 else {
-            let reason = scopes == 0 ? "; \(SlotArgument.comment)" : ""
+        let scopeCount = [!ids.isEmpty, since != nil, resume].count { isGiven in isGiven }
+        guard scopeCount == 1 else {
+            let reason = scopeCount == 0 ? "; \(SlotArgument.comment)" : ""
             throw ValidationError(
                 "expected ids, last, everything, --since or --resume, and only one of these\(reason)"
             )
@@ -120,15 +120,16 @@ struct UndoCommand: AsyncParsableCommand {
             // The effects of interrupted commands are part of "everything", and of the wanted
             // undos.
             let hasEffects = [.wanted, .everything].contains(scope)
-            let effects = hasEffects ? try await mirror.effects.all().count : 0
-            let hasWorkLeft =
-                answers.values.contains { $0 == .asked || $0 == .remembered }
-                || scope == .wanted && !ids.isEmpty
-                || effects > 0
+            let effectCount = hasEffects ? try await mirror.effects.all().count : 0
+            let hasNewUndos = answers.values.contains { $0 == .asked || $0 == .remembered }
+            let hasWantedUndos = scope == .wanted && !ids.isEmpty
             let obstacle =
-                hasWorkLeft ? try await carryOut(ids, withEffects: effects > 0, mirror) : nil
+                hasNewUndos || hasWantedUndos || effectCount > 0
+                ? try await carryOut(ids, withEffects: effectCount > 0, mirror) : nil
             var receipt = try await undoing.receipt(for: actions, answers: answers)
-            if effects > 0 { receipt.add(effects: effects, left: try await mirror.effects.all()) }
+            if effectCount > 0 {
+                receipt.add(effects: effectCount, left: try await mirror.effects.all())
+            }
             if json {
                 try JSONOutput.print(receipt)
             } else {
@@ -222,9 +223,10 @@ struct UndoCommand: AsyncParsableCommand {
                 lookingAtOnceFor: uncheckedIDs, takingOver: takesOver)
             uncheckedIDs = []
             takesOver = false
+            // An undo without a next attempt has ended.
             progress.add(round.tried.count { $0.undo?.next == nil })
-            failures =
-                round.obstacle == nil || round.takenBack + round.effects > 0 ? 0 : failures + 1
+            let hasSucceeded = round.obstacle == nil || round.takenBack + round.effects > 0
+            failures = hasSucceeded ? 0 : failures + 1
             if let obstacle = round.obstacle,
                 obstacle.stopsActor || failures >= Self.maximumFailures
             {
@@ -276,7 +278,8 @@ private final class UndoProgress {
     private let total: Int
     private let isQuiet: Bool
     private var done = 0
-    private var lastLine = 0
+    /// The number that the last line showed.
+    private var lastShown = 0
 
     init(total: Int, isQuiet: Bool) {
         self.total = total
@@ -289,8 +292,8 @@ private final class UndoProgress {
         guard !isQuiet, total > 1, count > 0 else { return }
         if terminal.isInteractive {
             StandardError.write("\r\(done) of \(total) ")
-        } else if done >= max(100, 2 * lastLine) {
-            lastLine = done
+        } else if done >= max(100, 2 * lastShown) {
+            lastShown = done
             StandardError.write("\(done) of \(total)\n")
         }
     }

@@ -86,9 +86,9 @@ struct RunningWeb: Service {
         _ = try page.settings(try await options.configuration().process)
         do {
             // A read-only page creates no database.
-            let missing: MirrorOptions.MissingDatabase = page.readOnly ? .fail : .create
-            try await options.withInstallation(missing, opening: RunningFleet.open) {
-                installation in
+            try await options.withInstallation(
+                ifMissing: page.readOnly ? .fail : .create, opening: RunningFleet.open
+            ) { installation in
                 let started = StartedMirrors()
                 try await WebOptions.runWithPage(page, installation, onBegin: started.begin) {
                     await started.work(in: installation)
@@ -127,6 +127,7 @@ extension WebOptions {
                 try await work()
                 return true
             }
+            // The end of the page alone does not end the work.
             while let isWork = try await group.next(), !isWork {}
             group.cancelAll()
         }
