@@ -367,7 +367,7 @@ import Testing
         var pace = ChangePace(mostChanges: 2, period: .seconds(60))
         let now = ContinuousClock.now
         let taken = [0, 1, 2, 59, 60, 60, 61, 62].map {
-            pace.take(at: now + .seconds($0))
+            pace.countChange(at: now + .seconds($0))
         }
         #expect(taken == [true, true, false, false, true, false, true, false])
     }

@@ -26,7 +26,8 @@ final class LineReader: Sendable {
     private static let lineBreak = UInt8(ascii: "\n")
 
     private let descriptor: Int32
-    private let isOwner: Bool
+    /// Whether this object opened the descriptor, and closes it.
+    private let ownsDescriptor: Bool
     private let longest: Int
     private let state = Mutex(State())
 
@@ -36,15 +37,15 @@ final class LineReader: Sendable {
     /// - Throws: ``CommandError`` if it cannot be opened.
     init(_ path: String, longest: Int) throws {
         self.longest = longest
-        isOwner = path != "-"
-        descriptor = isOwner ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO
+        ownsDescriptor = path != "-"
+        descriptor = ownsDescriptor ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO
         guard descriptor >= 0 else {
             throw CommandError(
                 .unavailable, "could not read the input: \(String(cString: strerror(errno)))")
         }
     }
 
-    deinit { if isOwner { close(descriptor) } }
+    deinit { if ownsDescriptor { close(descriptor) } }
 
     /// Waits for the next line; blocks the thread.
     ///

@@ -85,7 +85,7 @@ struct McpRevision: Equatable, Sendable {
 
     /// Returns the members that state for how many seconds a client may cache a result; empty for
     /// revisions before 2026-07-28.
-    func freshness(_ seconds: Int) -> [(name: String, value: JSONText?)] {
+    func freshness(seconds: Int) -> [(name: String, value: JSONText?)] {
         guard !hasSession else { return [] }
         return [("ttlMs", JSONText(seconds * 1_000)), ("cacheScope", JSONText("private"))]
     }

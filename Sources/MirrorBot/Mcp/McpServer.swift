@@ -196,13 +196,18 @@ final class McpServer: Sendable {
         case "ping" where revision.hasSession: ([], false)
         case "server/discover" where !revision.hasSession: (discovery, false)
         case "tools/list":
-            (try page(request, [("tools", tools.list)] + revision.freshness(3_600)), false)
+            (try page(request, [("tools", tools.list)] + revision.freshness(seconds: 3_600)), false)
         case "tools/call": try await call(request)
         case "resources/list":
-            (try page(request, [("resources", resources)] + revision.freshness(3_600)), false)
+            (
+                try page(request, [("resources", resources)] + revision.freshness(seconds: 3_600)),
+                false
+            )
         case "resources/templates/list":
             (
-                try page(request, [("resourceTemplates", templates)] + revision.freshness(3_600)),
+                try page(
+                    request, [("resourceTemplates", templates)] + revision.freshness(seconds: 3_600)
+                ),
                 false
             )
         case "resources/read": (try await read(request, revision), false)
@@ -229,7 +234,7 @@ final class McpServer: Sendable {
         [
             ("supportedVersions", .list([JSONText(McpRevision.latest.name)])),
             ("capabilities", Self.capabilities), ("instructions", instructions),
-        ] + McpRevision.latest.freshness(3_600)
+        ] + McpRevision.latest.freshness(seconds: 3_600)
     }
 
     private static let capabilities = JSONText.object([
@@ -261,14 +266,14 @@ final class McpServer: Sendable {
     private var resources: JSONText {
         .list(
             McpReport.all.compactMap { report in
-                report.address.map { report.json("uri", $0) }
+                report.address.map { report.json(addressName: "uri", $0) }
             })
     }
 
     private var templates: JSONText {
         .list(
             McpReport.all.compactMap { report in
-                report.template.map { report.json("uriTemplate", $0) }
+                report.template.map { report.json(addressName: "uriTemplate", $0) }
             })
     }
 
@@ -281,7 +286,7 @@ final class McpServer: Sendable {
                 ("uri", JSONText(wish.uri)), ("mimeType", JSONText(McpReport.mediaType)),
                 ("text", JSONText(document)),
             ])
-            return [("contents", .list([contents]))] + revision.freshness(0)
+            return [("contents", .list([contents]))] + revision.freshness(seconds: 0)
         } catch let error as McpError where error.code == .unknownResource && !revision.hasSession {
             throw McpError(.invalidParams, error.message, details: error.details)
         }
@@ -304,7 +309,7 @@ final class McpServer: Sendable {
     private func call(_ request: McpRequest) async throws -> (Members, reportsChange: Bool) {
         let call = try request.parameters(McpTools.Call.self)
         guard call.isChange else { return (Self.members(try await tools.perform(call)), false) }
-        if tools.allowsChanges, !state.withLock({ $0.pace.take(at: .now) }) {
+        if tools.allowsChanges, !state.withLock({ $0.pace.countChange(at: .now) }) {
             return (Self.members(.refusal(ChangePace.refusal)), true)
         }
         // A change is carried out to its end, even if the task is cancelled.
@@ -331,7 +336,7 @@ final class McpServer: Sendable {
 
 extension McpReport {
     /// The report in a list.
-    fileprivate func json(_ addressName: String, _ address: String) -> JSONText {
+    fileprivate func json(addressName: String, _ address: String) -> JSONText {
         let parameters = addressName == "uri" ? [] : self.parameters
         let summaries = [summary] + parameters.map { "\($0.name): \($0.summary)" }
         return .object([
@@ -361,7 +366,7 @@ struct ChangePace: Sendable {
         """
 
     /// Counts a change; returns false, without counting it, if there were too many.
-    mutating func take(at now: ContinuousClock.Instant) -> Bool {
+    mutating func countChange(at now: ContinuousClock.Instant) -> Bool {
         changeTimes.removeAll { $0 <= now - period }
         guard changeTimes.count < mostChanges else { return false }
         changeTimes.append(now)
