@@ -44,8 +44,8 @@ struct HelpText {
             if line.hasSuffix(" SUBCOMMANDS:") {
                 return [line.replacing(" SUBCOMMANDS:", with: ":")]
             }
-            return entry(
-                line, isFollowed: lines.dropFirst(index + 1).first?.hasPrefix(Self.margin) == true)
+            let nextLine = lines.dropFirst(index + 1).first
+            return entry(line, isFollowed: nextLine?.hasPrefix(Self.margin) == true)
         }
         return arranged.joined(separator: "\n")
     }

@@ -76,7 +76,7 @@ struct LineLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        let allMetadata = metadata.merging(event.metadata ?? [:]) { $1 }
+        let allMetadata = metadata.merging(event.metadata ?? [:]) { _, new in new }
         let fields = allMetadata.map { ($0.key, "\($0.value)") }.sorted { $0.0 < $1.0 }
         let line = line(event.level, "\(event.message)", fields, at: Date())
         stream.write(line + "\n")
@@ -110,6 +110,7 @@ struct LineLogHandler: LogHandler {
         let offset = zone.offset(at: date)
         let shifted = (date + TimeInterval(offset)).formatted(Date.ISO8601FormatStyle())
         let minutes = abs(offset) / 60
+        // `2026-11-20T14:05:33Z` without the date and the `Z`.
         return shifted.dropFirst(11).prefix(8)
             + String(format: "%@%02d:%02d", offset < 0 ? "-" : "+", minutes / 60, minutes % 60)
     }

@@ -71,14 +71,17 @@ struct Terminal {
         return Int(size.ws_col)
     }
 
-    func bold(_ text: String) -> String { styled(text, "1") }
-    func dim(_ text: String) -> String { styled(text, "2") }
-    func green(_ text: String) -> String { styled(text, "32") }
-    func yellow(_ text: String) -> String { styled(text, "33") }
-    func blue(_ text: String) -> String { styled(text, "34") }
-    func magenta(_ text: String) -> String { styled(text, "35") }
+    func bold(_ text: String) -> String { styled(text, code: "1") }
+    func dim(_ text: String) -> String { styled(text, code: "2") }
+    func green(_ text: String) -> String { styled(text, code: "32") }
+    func yellow(_ text: String) -> String { styled(text, code: "33") }
+    func blue(_ text: String) -> String { styled(text, code: "34") }
+    func magenta(_ text: String) -> String { styled(text, code: "35") }
 
-    private func styled(_ text: String, _ code: String) -> String {
+    /// Returns the text in a style, if the terminal has colors.
+    ///
+    /// - Parameter code: The parameter of ECMA-48's control function SGR, such as 1 for bold.
+    private func styled(_ text: String, code: String) -> String {
         hasColor ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
     }
 }

@@ -62,9 +62,9 @@ struct Demo {
     /// - Throws: The error of `show`; ``CommandError`` for an unusable archive or folder.
     func run(_ show: @escaping @Sendable (DemoResult) async throws -> Void) async throws {
         let folder = try TemporaryFolder()
-        let watch = Task { await folder.removeOnSignal() }
+        let removalOnSignal = Task { await folder.removeOnSignal() }
         defer {
-            watch.cancel()
+            removalOnSignal.cancel()
             folder.remove()
         }
         let temporaryHome = folder.path + (network == .usual ? "" : "/\(network.rawValue)")
@@ -360,7 +360,7 @@ struct Demo {
             variables[Setting.trustArchive.name] = "yes"
             variables[Setting.humanConsent.name] = HumanConsent.Ground.oneself.rawValue
             for role in SandboxRole.allCases where role == .bot || from == nil {
-                variables.merge(sandbox.settings(of: role, on: network)) { $1 }
+                variables.merge(sandbox.settings(of: role, on: network)) { _, new in new }
             }
         }
         return variables

@@ -109,7 +109,7 @@ struct DemoCommand: AsyncParsableCommand {
             network: network, from: from.map(console.path), days: days, seed: seed,
             zone: timeZone.flatMap(TimeZone.init(identifier:)) ?? earlyMorning,
             keep: keep,
-            page: try page(line, opened: { opened in address.withLock { $0 = opened } }),
+            page: try page(line, opened: { url in address.withLock { $0 = url } }),
             clock: clock,
             say: line.say, report: line.show, watch: line.isShown ? line.show : nil)
         line.begin()

@@ -21,7 +21,7 @@ final class DemoLine: @unchecked Sendable {
     private let stream: Console.Output
     private let lock = NSLock()
     /// Makes the text before the spinner, at most `columns` cells wide.
-    private var text: (@Sendable (_ columns: Int) -> String)?
+    private var makeText: (@Sendable (_ columns: Int) -> String)?
     private var drawCount = 0
     private var isOver = false
 
@@ -51,7 +51,7 @@ final class DemoLine: @unchecked Sendable {
         lock.withLock {
             clear()
             stream.show(text + "\n")
-            self.text = nil
+            makeText = nil
         }
     }
 
@@ -74,10 +74,10 @@ final class DemoLine: @unchecked Sendable {
         }
     }
 
-    private func show(_ text: @escaping @Sendable (Int) -> String) {
+    private func show(_ makeText: @escaping @Sendable (_ columns: Int) -> String) {
         guard isShown else { return }
         lock.withLock {
-            self.text = text
+            self.makeText = makeText
             draw()
         }
     }
@@ -86,7 +86,9 @@ final class DemoLine: @unchecked Sendable {
         guard isShown, !isOver else { return }
         let columns = terminal.columns - 1
         let sign = Self.signs[drawCount % Self.signs.count]
-        let line = text.map { "\($0(columns - 2)) \(sign)" } ?? "\(sign)"
+        // The spinner and the space before it take two cells.
+        let text = makeText.map { makeText in makeText(columns - 2) }
+        let line = text.map { "\($0) \(sign)" } ?? "\(sign)"
         stream.show("\r" + Printable.padded(line, to: columns))
     }
 

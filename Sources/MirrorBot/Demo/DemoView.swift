@@ -201,13 +201,17 @@ struct DemoView {
         let groups = Dictionary(grouping: actions.filter { !Self.isDone($0) }) { action in
             [action.kind.rawValue, action.state.rawValue, action.reason?.rawValue ?? ""]
         }
-        return groups.sorted {
-            ($1.value.count, $0.key.joined()) < ($0.value.count, $1.key.joined())
+        // The groups with most actions come first; equal ones are in the order of their keys.
+        let sortedGroups = groups.sorted { one, other in
+            one.value.count != other.value.count
+                ? one.value.count > other.value.count : one.key.joined() < other.key.joined()
         }
-        .compactMap { $0.value.first.map { [count = $0.value.count] in silence($0, count) } }
+        return sortedGroups.compactMap { _, actions in
+            actions.first.map { first in silence(first, count: actions.count) }
+        }
     }
 
-    private func silence(_ action: Action, _ count: Int) -> String {
+    private func silence(_ action: Action, count: Int) -> String {
         let summary = action.explanation?.summary ?? action.reason?.rawValue ?? ""
         guard action.kind == .reply, action.state == .skipped else {
             let actionCount = Self.count(count, action.kind.rawValue) ?? ""

@@ -74,7 +74,7 @@ enum ClassifierReportView {
         for file in [report.training, report.testing].compactMap(\.self) where file.leftOut > 0 {
             let problems =
                 file.summary.problems.prefix(3)
-                + file.summary.leftOut.map { "\($1) \($0)" }.sorted()
+                + file.summary.leftOut.map { reason, count in "\(count) \(reason)" }.sorted()
             lines.append(
                 "\(file.leftOut) lines of \(file.path) are left out: \(problems.joined(separator: "; "))"
             )

@@ -73,7 +73,7 @@ struct FavoriteScoresView {
 
     /// A bar for each tenth of the probabilities: the share of favorites among its posts.
     private var bins: [String] {
-        let bins = scores.calibration.bins.enumerated().filter { $1.posts > 0 }
+        let bins = scores.calibration.bins.enumerated().filter { _, bin in bin.posts > 0 }
         guard !bins.isEmpty else { return [] }
         return ["  " + terminal.dim("said      favorites")]
             + bins.map { index, bin in

@@ -194,7 +194,10 @@ struct RehearsalPage {
     /// fewer.
     private static func spread<Element>(_ elements: [Element], _ count: Int) -> [Element] {
         guard elements.count > count else { return elements }
-        return (0..<count).map { elements[(2 * $0 + 1) * elements.count / (2 * count)] }
+        return (0..<count).map { part in
+            // The middle of a part is at an odd number of half parts.
+            elements[(2 * part + 1) * elements.count / (2 * count)]
+        }
     }
 }
 

@@ -100,7 +100,7 @@ enum ScheduleReportView {
     /// Returns the model's gain per post, in a sentence.
     private static func gain(_ report: ScheduleReport) -> String {
         func signed(_ measure: ScheduleMeasure) -> String {
-            report.median[measure].map { ($0 > 0 ? "+" : "") + figure($0, 3) } ?? "–"
+            report.median[measure].map { ($0 > 0 ? "+" : "") + figure($0, digits: 3) } ?? "–"
         }
         let gainName = report.authors.count > 1 ? "median gain" : "gain"
         return "\(gainName) per post: \(signed(.kernelGain)) nats over the plain kernel, "
@@ -115,7 +115,7 @@ enum ScheduleReportView {
             (scores.all, "of all days"), (scores.several, "of days of at least two posts"),
             (scores.shape, "by their shape alone"),
         ]
-        .compactMap { area, what in area.map { "\(figure($0, 3)) \(what)" } }
+        .compactMap { area, basis in area.map { "\(figure($0, digits: 3)) \(basis)" } }
         guard !areas.isEmpty else { return [] }
         let otherDays =
             scores.people > 1 ? "the days of other authors" : "other days of the author's"
@@ -125,7 +125,7 @@ enum ScheduleReportView {
         ]
     }
 
-    private static func figure(_ value: Double, _ digits: Int) -> String {
+    private static func figure(_ value: Double, digits: Int) -> String {
         guard value.isFinite else { return value < 0 ? "-∞" : "∞" }
         return String(format: "%.\(digits)f", value)
     }
@@ -168,7 +168,8 @@ enum ScheduleReportView {
                     gap
                         + group.columns.map { column in
                             let text =
-                                scores[column.measure].map { figure($0, group.digits) } ?? "–"
+                                scores[column.measure].map { figure($0, digits: group.digits) }
+                                ?? "–"
                             return " " + FigureGroup.aligned(text, to: group.width - 1)
                         }.joined()
                 }.joined()

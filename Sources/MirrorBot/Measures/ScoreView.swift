@@ -180,13 +180,13 @@ enum ScoreView {
             ),
             (.severalToldApart, "several posts", "the same of days of at least two posts"),
             (.shapeToldApart, "their shape", "the same of those by gaps and hours alone"),
-        ].map { measure, name, what in
+        ].map { measure, name, meaning in
             guard let area = scores[measure] else {
                 return Figure(
                     name, nil,
                     "there are fewer than \(BotOrHuman.fewestDays) such days to tell apart")
             }
-            return Figure(name, area, "\(what): 0.5 is guessing, 1 is always")
+            return Figure(name, area, "\(meaning): 0.5 is guessing, 1 is always")
         }
     }
 
@@ -200,15 +200,16 @@ enum ScoreView {
             (.firstPost, .humanFirstPost, "first post", "in the time of the day's first post"),
             (.hours, .humanHours, "hours", "in the hours of the posts"),
             (.weekTotals, .humanWeekTotals, "7-day totals", "in the sums of seven days in a row"),
-        ].map { measure, floor, name, what in
+        ].map { measure, humanMeasure, name, comparedPart in
             guard let distance = scores[measure] else {
-                return Figure(name, nil, "there is nothing to compare \(what)")
+                return Figure(name, nil, "there is nothing to compare \(comparedPart)")
             }
-            let human = scores[floor].map {
+            let human = scores[humanMeasure].map {
                 "; the human's own days before differ by \(String(format: "%.3f", $0))"
             }
             return Figure(
-                name, distance, "\(what), from 0 for none to 1 for everything\(human ?? "")")
+                name, distance, "\(comparedPart), from 0 for none to 1 for everything\(human ?? "")"
+            )
         }
     }
 

@@ -17,8 +17,8 @@ enum TextReportView {
         )
         lines.append(row("unfit", report.unfit - report.sometimes, of: report.posts, "do not"))
         if let share = report.poolShare, !report.otherRules.isEmpty {
-            let otherRules = report.otherRules.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-                .map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+            let otherRules = byCount(report.otherRules).map { rule, count in "\(count) \(rule)" }
+                .joined(separator: ", ")
             let plainNote = report.plainShare.map { ", \(percent($0)) are plain" } ?? ""
             let text =
                 "\(percent(share)) of the texts that other rules let pass are left\(plainNote); those leave out \(otherRules)"
@@ -27,9 +27,7 @@ enum TextReportView {
         if let agreement = report.agreement { lines += [""] + labels(agreement, report, terminal) }
         if let learning = report.learning { lines += [""] + Self.learning(learning, terminal) }
         lines += costs(report, terminal)
-        for (reason, count) in firstReasons(report).sorted(by: {
-            ($1.value, $0.key) < ($0.value, $1.key)
-        }) {
+        for (reason, count) in byCount(firstReasons(report)) {
             lines += ["", terminal.bold(reason) + "  \(count): \(ReportedReason(reason).text)"]
             lines += (report.samples[reason] ?? []).map { sample($0, terminal) }
         }
@@ -46,6 +44,13 @@ enum TextReportView {
     /// For each reason, the number of texts for which it is the first reason against them.
     private static func firstReasons(_ report: TextReport) -> [String: Int] {
         report.byReason.merging(report.later, uniquingKeysWith: +)
+    }
+
+    /// Returns the counts, the highest first; equal ones are in the order of their keys.
+    private static func byCount(_ counts: [String: Int]) -> [(key: String, count: Int)] {
+        counts.map { (key: $0.key, count: $0.value) }.sorted { one, other in
+            one.count != other.count ? one.count > other.count : one.key < other.key
+        }
     }
 
     private static func costs(_ report: TextReport, _ terminal: Terminal) -> [String] {

@@ -13,21 +13,25 @@ struct HourPlot {
     /// The layout of the bars.
     private struct Layout {
         /// The number of hours for each bar.
-        let hours: Int
+        let hoursPerBar: Int
         /// The width of a bar, in cells.
-        let bar: Int
+        let barWidth: Int
         /// The cells between two bars.
-        let gap: Int
+        let gapWidth: Int
         /// The number of hours between two labels.
-        let labels: Int
+        let hoursPerLabel: Int
 
-        var columns: Int { HourPlot.margin + 24 / hours * (bar + gap) - gap }
+        var columns: Int {
+            HourPlot.margin + 24 / hoursPerBar * (barWidth + gapWidth) - gapWidth
+        }
     }
 
     /// The layouts, from the widest to one that always fits.
     private static let layouts = [
-        Layout(hours: 1, bar: 2, gap: 1, labels: 3), Layout(hours: 1, bar: 1, gap: 1, labels: 3),
-        Layout(hours: 1, bar: 1, gap: 0, labels: 6), Layout(hours: 2, bar: 1, gap: 0, labels: 12),
+        Layout(hoursPerBar: 1, barWidth: 2, gapWidth: 1, hoursPerLabel: 3),
+        Layout(hoursPerBar: 1, barWidth: 1, gapWidth: 1, hoursPerLabel: 3),
+        Layout(hoursPerBar: 1, barWidth: 1, gapWidth: 0, hoursPerLabel: 6),
+        Layout(hoursPerBar: 2, barWidth: 1, gapWidth: 0, hoursPerLabel: 12),
     ]
 
     let human: [Double]
@@ -51,27 +55,31 @@ struct HourPlot {
     }
 
     private static func axis(_ layout: Layout) -> String {
-        let step = layout.labels / layout.hours * (layout.bar + layout.gap)
-        let labels = stride(from: 0, to: 24, by: layout.labels).map {
+        let barsPerLabel = layout.hoursPerLabel / layout.hoursPerBar
+        let step = barsPerLabel * (layout.barWidth + layout.gapWidth)
+        let labels = stride(from: 0, to: 24, by: layout.hoursPerLabel).map {
             Printable.padded(String($0), to: step)
         }
         return withoutTrailingBlanks(labels.joined())
     }
 
     private func bars(_ shares: [Double], _ layout: Layout, _ color: (String) -> String) -> String {
-        let sums = stride(from: 0, to: shares.count, by: layout.hours).map { first in
-            shares[first..<min(first + layout.hours, shares.count)].reduce(0, +)
+        let sums = stride(from: 0, to: shares.count, by: layout.hoursPerBar).map { first in
+            shares[first..<min(first + layout.hoursPerBar, shares.count)].reduce(0, +)
         }
         let peak = max(sums.max() ?? 0, .leastNormalMagnitude)
+        // A height counts eighths of a row.
         let steps = Self.levels.count - 1
-        let heights = sums.map { Int(($0 / peak * Double(Self.rows * steps)).rounded()) }
+        let heights = sums.map { sum in
+            Int((sum / peak * Double(Self.rows * steps)).rounded())
+        }
         return (0..<Self.rows).reversed().map { row in
             let cells = heights.map { height -> String in
                 let level = min(max(height - row * steps, 0), steps)
-                return String(repeating: Self.levels[level], count: layout.bar)
+                return String(repeating: Self.levels[level], count: layout.barWidth)
             }
             let line = Self.withoutTrailingBlanks(
-                cells.joined(separator: String(repeating: " ", count: layout.gap)))
+                cells.joined(separator: String(repeating: " ", count: layout.gapWidth)))
             return line.isEmpty ? "" : String(repeating: " ", count: Self.margin) + color(line)
         }.joined(separator: "\n")
     }

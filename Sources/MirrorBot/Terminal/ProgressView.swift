@@ -5,13 +5,14 @@ import Mirroring
 final class ProgressView: @unchecked Sendable {
     // Sendable because the state is only touched under `lock`.
     /// The number of items at which the first plain line is written.
-    private static let firstLine = 1_000
+    private static let firstShown = 1_000
     private static let barWidth = 30
     private static let narrowestBar = 6
 
     private let lock = NSLock()
     private let stream = Console.current.error
-    private var lastLine = 0
+    /// The number of items that the last plain line showed.
+    private var lastShown = 0
     private var lastStep: TrainingProgress.Step?
     private var isBarShown = false
 
@@ -25,7 +26,7 @@ final class ProgressView: @unchecked Sendable {
             if progress.step != lastStep {
                 finishBar()
                 lastStep = progress.step
-                lastLine = 0
+                lastShown = 0
             }
             if stream.terminal.isInteractive { showBar(progress) } else { showLine(progress) }
         }
@@ -62,8 +63,8 @@ final class ProgressView: @unchecked Sendable {
     private func showLine(_ progress: TrainingProgress) {
         // A line is written when the number has doubled, so that a large archive does not fill the
         // log.
-        guard progress.done >= max(Self.firstLine, 2 * lastLine) else { return }
-        lastLine = progress.done
+        guard progress.done >= max(Self.firstShown, 2 * lastShown) else { return }
+        lastShown = progress.done
         stream.show("\(progress.step.words): \(progress.done)\n")
     }
 

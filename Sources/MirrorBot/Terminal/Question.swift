@@ -214,10 +214,11 @@ private struct HiddenInput {
 
     /// Returns the next key, empty for Enter; nil at the end of the input.
     func key(_ prompt: String) throws -> String? {
-        try quietly(prompt) {
+        try withoutEcho(prompt) {
             var byte: UInt8 = 0
             guard read(STDIN_FILENO, &byte, 1) == 1 else { return nil }
             switch byte {
+            // Enter; Ctrl-C and Ctrl-\; Ctrl-D.
             case 0x0A, 0x0D: return ""
             case 0x03, 0x1C: throw InputEnded(cause: "interrupted")
             case 0x04: return nil
@@ -229,11 +230,12 @@ private struct HiddenInput {
     /// Returns the next line; the prompt is shown after the echo is off, because fast input would
     /// be shown otherwise.
     func line(_ prompt: String, maximumBytes: Int) throws -> String? {
-        try quietly(prompt) {
+        try withoutEcho(prompt) {
             var bytes: [UInt8] = []
             var byte: UInt8 = 0
             while read(STDIN_FILENO, &byte, 1) == 1 {
                 switch byte {
+                // Enter; Ctrl-C and Ctrl-\; Ctrl-D; Backspace and Delete.
                 case 0x0A, 0x0D: return String(decoding: bytes, as: UTF8.self)
                 case 0x03, 0x1C: throw InputEnded(cause: "interrupted")
                 case 0x04: return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
@@ -246,13 +248,14 @@ private struct HiddenInput {
     }
 
     /// Shows the prompt and reads with the echo off.
-    private func quietly(_ prompt: String, _ read: () throws -> String?) throws -> String? {
-        var quiet = original
-        quiet.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
+    private func withoutEcho(_ prompt: String, _ read: () throws -> String?) throws -> String? {
+        var hiding = original
+        // Without echo, line editing and the keys for signals.
+        hiding.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
         var restored = original
         let signals = EchoRestoration.begin(original)
         defer { EchoRestoration.end(signals) }
-        guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet) == 0 else {
+        guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &hiding) == 0 else {
             throw CommandError(
                 .unavailable,
                 "could not hide what is typed at this terminal; pipe the answer instead")
@@ -263,6 +266,7 @@ private struct HiddenInput {
     }
 
     private func removeLastCharacter(of bytes: inout [UInt8]) {
+        // In UTF-8, all bytes of a character but its first have the form 10xxxxxx.
         while let last = bytes.popLast(), last & 0xC0 == 0x80 {}
     }
 }

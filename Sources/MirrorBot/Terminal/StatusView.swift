@@ -270,10 +270,13 @@ enum StatusView {
     }
 
     private static func cost(_ spending: StatusReport.SpendingState) -> String {
-        let parts = spending.byPurpose.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.filter {
-            $0.value > 0
+        // The highest amount comes first; equal ones are in the order of their purposes.
+        let costs = spending.byPurpose.filter { $0.value > 0 }.sorted { one, other in
+            one.value != other.value ? one.value > other.value : one.key < other.key
         }
-        .map { "\($0.key.replacing("_", with: "-")) \(dollars($0.value))" }
+        let parts = costs.map { purpose, amount in
+            "\(purpose.replacing("_", with: "-")) \(dollars(amount))"
+        }
         let isWithin = spending.spent <= spending.budget
         let spent =
             isWithin
