@@ -41,7 +41,7 @@ package struct CredentialVault: Sendable {
     }
 
     private init(
-        of mirror: String, _ key: Key, _ storage: any StorageEngine, _ memory: SessionMemory
+        of mirror: String, key: Key, storage: any StorageEngine, memory: SessionMemory
     ) {
         self.mirror = mirror
         self.key = key
@@ -55,13 +55,15 @@ package struct CredentialVault: Sendable {
     /// - Throws: ``ConfigurationError`` for an invalid key file.
     package func keyed() throws -> CredentialVault {
         guard case .file(let file) = key, let secret = try file.read() else { return self }
-        return CredentialVault(of: mirror, .secret(secret), storage, memory)
+        return CredentialVault(
+            of: mirror, key: .secret(secret), storage: storage, memory: memory)
     }
 
     /// Returns the vault of another mirror of the same database, with the same key; its sessions
     /// are not kept in memory.
     package func of(_ mirror: String) -> CredentialVault {
-        CredentialVault(of: mirror, key, storage, SessionMemory(logger: memory.logger))
+        CredentialVault(
+            of: mirror, key: key, storage: storage, memory: SessionMemory(logger: memory.logger))
     }
 
     /// The stored login of a role; nil if there is none.
@@ -331,7 +333,7 @@ struct KeyFile: Sendable {
     func read() throws -> Secret? {
         let data: Data?
         do throws(FileTrust.Problem) {
-            data = try FileTrust.contents(of: path, atMost: 1_024, .readByOthers)
+            data = try FileTrust.contents(of: path, atMost: 1_024, refusing: .readByOthers)
         } catch {
             throw failure(error.text(following: path))
         }
@@ -429,6 +431,7 @@ extension Secret {
         let text = reveal()
         let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
         guard text.utf8.count == 64, digits.count == 64 else { return Array(text.utf8) }
+        // Two digits make one byte.
         return stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
     }
 
@@ -463,12 +466,12 @@ final class SessionMemory: @unchecked Sendable {
     func session(of role: AccountRole) -> Secret? { lock.withLock { sessions[role] } }
 
     func keep(_ session: Secret, of role: AccountRole) {
-        let isFirst = lock.withLock {
+        let mustWarn = lock.withLock {
             sessions[role] = session
             defer { hasWarned = true }
             return !hasWarned
         }
-        guard isFirst else { return }
+        guard mustWarn else { return }
         logger.warning(
             "Sessions end with this process, for \(Setting.secretKey.name) is not set to seal them")
     }

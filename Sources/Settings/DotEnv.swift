@@ -48,7 +48,9 @@ struct DotEnv {
     /// - Throws: ``ConfigurationError`` for a file that cannot be read or is not trusted.
     static func read(at path: String, name: String) throws(ConfigurationError) -> DotEnv? {
         do throws(FileTrust.Problem) {
-            return try FileTrust.contents(of: path, atMost: maximumBytes, .writtenByOthers).map {
+            return try FileTrust.contents(
+                of: path, atMost: maximumBytes, refusing: .writtenByOthers
+            ).map {
                 DotEnv($0, name: name)
             }
         } catch {
@@ -137,8 +139,9 @@ extension DotEnv {
         let name = text[..<equals].trimmingCharacters(in: blanks)
         let isName =
             name.first?.isNumber == false
-            && name.utf8.allSatisfy {
-                $0.isASCIIDigit || $0 == 0x5F || (0x41...0x5A).contains($0 & 0xDF)
+            // Digits, `_` and letters; the mask makes a lower-case letter upper-case.
+            && name.utf8.allSatisfy { byte in
+                byte.isASCIIDigit || byte == 0x5F || (0x41...0x5A).contains(byte & 0xDF)
             }
         guard isName else {
             throw Refusal("does not begin with the name of a setting; write NAME=value")
@@ -175,8 +178,8 @@ extension DotEnv {
         while let character = remainder.popFirst() {
             if character == quote {
                 let isEnd = remainder.isEmpty || remainder.first?.isWhitespace == true
-                guard isEnd, remainder.first(where: { !$0.isWhitespace }).map({ $0 == "#" }) ?? true
-                else {
+                let nextSign = remainder.first { !$0.isWhitespace }
+                guard isEnd, nextSign == nil || nextSign == "#" else {
                     throw Refusal(
                         "goes on behind the closing \(quote); "
                             + (quote == "'"
@@ -206,7 +209,9 @@ extension DotEnv {
             let isSpaceAfterSign = text[numberSign...].dropFirst().first?.isWhitespace ?? true
             let isOneWord = !beforeSign.contains(where: \.isWhitespace)
             // In a secret, a # begins a comment only after a single word and before a space.
-            guard isSecret ? isOneWord && isSpaceAfterSign : isOneWord || isSpaceAfterSign else {
+            let isComment =
+                isSecret ? isOneWord && isSpaceAfterSign : isOneWord || isSpaceAfterSign
+            guard isComment else {
                 throw Refusal(
                     "has a # that may begin a comment or belong to the value; put the value between quotes, without the "
                         + "comment")
@@ -228,7 +233,8 @@ extension DotEnv {
     }
 
     private static func isAssignment(_ word: Substring) -> Bool {
-        word.firstIndex(of: "=").map { knownNames.contains(String(word[..<$0])) } ?? false
+        guard let equals = word.firstIndex(of: "=") else { return false }
+        return knownNames.contains(String(word[..<equals]))
     }
 
     // MARK: Names

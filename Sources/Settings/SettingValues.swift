@@ -211,8 +211,10 @@ package struct SettingValues: Sendable {
     /// The networks that have all fields which are set for the role; all networks if no field is
     /// set, and none if no network has all of them.
     private func possibleNetworks(of role: AccountRole) -> Set<NetworkName> {
-        AccountField.settable.filter { self[$0.setting(of: role)] != nil }
-            .reduce(Set(NetworkName.known)) { $0.intersection($1.networks) }
+        let setFields = AccountField.settable.filter { self[$0.setting(of: role)] != nil }
+        return setFields.reduce(Set(NetworkName.known)) { networks, field in
+            networks.intersection(field.networks)
+        }
     }
 
     /// The warnings about values that are stored for the mirror, each with the command against it.
@@ -334,7 +336,7 @@ package struct SettingValues: Sendable {
     ) throws -> Given? {
         func expanded(_ text: String) throws -> String {
             guard setting.isPath, let environment = sources.first else { return text }
-            return try path(text, environment.variables)
+            return try expandingTilde(in: text, environment.variables)
         }
         if let flag = flags[setting.name] {
             return (try expanded(try unquoted(flag, setting.name)), .flag)
@@ -344,7 +346,10 @@ package struct SettingValues: Sendable {
                 return (try expanded(value), origin)
             }
             if setting.isSecret, let name = try value(setting.name + "_FILE", variables) {
-                return (try secret(at: try path(name, sources[0].variables), for: setting), .file)
+                return (
+                    try secret(
+                        at: try expandingTilde(in: name, sources[0].variables), for: setting), .file
+                )
             }
         }
         return nil
@@ -385,9 +390,9 @@ package struct SettingValues: Sendable {
     ]
 
     /// The path with the home folder in place of a leading `~`, as in a shell.
-    private static func path(_ text: String, _ environment: EnvironmentVariablesProvider) throws
-        -> String
-    {
+    private static func expandingTilde(
+        in text: String, _ environment: EnvironmentVariablesProvider
+    ) throws -> String {
         guard text == "~" || text.hasPrefix("~/"),
             let home = try environment.environmentValue(forName: "HOME"),
             home.hasPrefix("/")
@@ -399,7 +404,8 @@ package struct SettingValues: Sendable {
         let variable = setting.name + "_FILE"
         let data: Data?
         do throws(FileTrust.Problem) {
-            data = try FileTrust.contents(of: path, atMost: maximumFileBytes, .none)
+            data = try FileTrust.contents(
+                of: path, atMost: maximumFileBytes, refusing: .none)
         } catch {
             throw ConfigurationError(
                 variable, "names a file that cannot be used: \(path) \(error.text(following: path))"

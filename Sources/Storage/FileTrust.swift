@@ -89,9 +89,9 @@ package enum FileTrust {
     /// - Parameters:
     ///   - size: The largest accepted size, in bytes.
     /// - Throws: ``Problem``.
-    package static func contents(of path: String, atMost size: Int, _ limit: Limit) throws(Problem)
-        -> Data?
-    {
+    package static func contents(
+        of path: String, atMost size: Int, refusing limit: Limit
+    ) throws(Problem) -> Data? {
         let resolved = try resolved(path)
         func problem(_ text: String) -> Problem { Problem(path: path, text: text) }
         var status = stat()

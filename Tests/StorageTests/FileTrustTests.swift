@@ -131,7 +131,7 @@ import Testing
     ) -> Result<String?, FileTrust.Problem> {
         do throws(FileTrust.Problem) {
             return .success(
-                try FileTrust.contents(of: path, atMost: 8, limit).map {
+                try FileTrust.contents(of: path, atMost: 8, refusing: limit).map {
                     String(decoding: $0, as: UTF8.self)
                 })
         } catch {

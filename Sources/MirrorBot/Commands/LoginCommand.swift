@@ -157,7 +157,8 @@ struct LoginCommand: AsyncParsableCommand {
         let steps = LoginSteps(
             for: role, on: network, of: mirror, at: apiBaseURL, hasToken: token || secret != nil)
         let questions = try await steps.questions()
-        guard secret?.isEmpty ?? true || questions.contains(where: \.isToken) else {
+        let hasGivenSecret = secret.map { !$0.isEmpty } ?? false
+        guard !hasGivenSecret || questions.contains(where: \.isToken) else {
             throw CommandError(
                 .usage,
                 "--token-file is of no use on \(network.displayName), where other values open an account; log in without it"
@@ -182,7 +183,7 @@ private enum TokenFile {
         let path = Console.current.path(name)
         let data: Data?
         do throws(FileTrust.Problem) {
-            data = try FileTrust.contents(of: path, atMost: mostBytes, .none)
+            data = try FileTrust.contents(of: path, atMost: mostBytes, refusing: .none)
         } catch {
             throw CommandError(
                 .badData, "--token-file \(Printable.line(name)) \(error.text(following: path))")

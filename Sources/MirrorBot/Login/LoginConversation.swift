@@ -67,6 +67,7 @@ struct LoginConversation {
         isRefused: Bool = false
     ) throws {
         let field = question.field
+        // A missing answer counts as empty.
         if let precedingField = question.follows, answers[precedingField]?.isEmpty ?? true {
             answers[field] = nil
         } else if question.isToken, !isRefused, let token {
@@ -76,8 +77,9 @@ struct LoginConversation {
                 try Question.answer(
                     "\(question.label) [\(refused)]: ", default: refused, question.parse))
         } else {
-            let givenAnswer: String? = isRefused ? nil : given[field] ?? nil
-            answers[field] = try answer(question, given: givenAnswer)
+            // A field without a flag, and a flag without a value, both give nil.
+            let answerOfFlag: String? = given[field] ?? nil
+            answers[field] = try answer(question, given: isRefused ? nil : answerOfFlag)
         }
     }
 
