@@ -12,11 +12,11 @@ extension NetworkDescriptor {
             fields: [Field(.handle), Field(.appPassword, optionalFor: [.human])],
             // The password is left out, because a weak one could be guessed from its digest.
             identity: .handle, fingerprint: [.handle],
-            rhythm: Rhythm(
-                mentions: Rhythm.Beat(multiple: 1, shortest: .seconds(30)),
-                home: Rhythm.Beat(multiple: 2, shortest: .seconds(60)),
-                ownPosts: Rhythm.Beat(multiple: 5, shortest: .seconds(5 * 60)),
-                favorites: Rhythm.Beat(multiple: 10, shortest: .seconds(10 * 60))),
+            pollIntervals: PollIntervals(
+                mentions: PollIntervals.Interval(multiple: 1, shortest: .seconds(30)),
+                home: PollIntervals.Interval(multiple: 2, shortest: .seconds(60)),
+                ownPosts: PollIntervals.Interval(multiple: 5, shortest: .seconds(5 * 60)),
+                favorites: PollIntervals.Interval(multiple: 10, shortest: .seconds(10 * 60))),
             connect: { connection in
                 let settings = connection.settings
                 return try BlueskyNetwork(
@@ -33,11 +33,11 @@ extension NetworkDescriptor {
         network.defaults[.favoriteMode] = .suggest
         network.quoteAudiences = [.anyone, .nobody]
         network.replyAudiences = Set(Audience.allCases)
-        network.homeGap = { account, _ in
+        network.reasonHomeIsUnread = { account, _ in
             guard account.credentials[.appPassword] == nil else { return nil }
-            return HomeGap(
+            return UnreadHome(
                 words: "\(AccountField.appPassword.name(of: account.role)) is not set",
-                isChosen: false)
+                isSwitchedOff: false)
         }
         return network
     }()
@@ -55,7 +55,7 @@ extension NetworkLogin {
             handle.form = "name.bsky.social"
             handle.hint = "such as name.bsky.social"
             // The network does not say whether it refuses the handle or the password.
-            handle.refusals = [.place, .secret]
+            handle.refusals = [.serverOrHandle, .secret]
             handle.parse = { try BlueskyIdentifier.normalized($0, setting: "the handle") }
             var password = Question(.appPassword, "App password")
             password.form = isHuman ? "Enter for none, which is enough" : nil

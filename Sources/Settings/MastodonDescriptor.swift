@@ -15,10 +15,11 @@ extension NetworkDescriptor {
             identity: .accessToken, fingerprint: [.server, .accessToken],
             // The bot's operator chooses the interval, and the server's own limits slow down
             // frequent requests.
-            rhythm: Rhythm(
-                mentions: Rhythm.Beat(multiple: 1), home: Rhythm.Beat(multiple: 2),
-                ownPosts: Rhythm.Beat(multiple: 5),
-                favorites: Rhythm.Beat(multiple: 15)),
+            pollIntervals: PollIntervals(
+                mentions: PollIntervals.Interval(multiple: 1),
+                home: PollIntervals.Interval(multiple: 2),
+                ownPosts: PollIntervals.Interval(multiple: 5),
+                favorites: PollIntervals.Interval(multiple: 15)),
             connect: { connection in
                 try MastodonNetwork(
                     server: connection.account.credentials.text(.server),
@@ -59,7 +60,8 @@ extension NetworkLogin {
             var server = Question(.server, "Server of \(request.whose) account")
             server.form = "https://HOST"
             server.hint = "such as mastodon.social"
-            server.refusals = request.hasToken ? [.place] : [.place, .secret]
+            server.refusals =
+                request.hasToken ? [.serverOrHandle] : [.serverOrHandle, .secret]
             server.parse = { try ServerURL.normalized($0, setting: "the server") }
             guard request.hasToken else { return [server] }
             var token = Question(.accessToken, "Access token")
@@ -68,18 +70,19 @@ extension NetworkLogin {
             token.refusals = [.secret]
             return [server, token]
         },
-        begin: { answers, request, page in
+        begin: { answers, request, returnPage in
             let server = answers.text(.server)
             let login = try MastodonLogin(
                 server: server, apiBaseURL: request.apiBaseURL, client: request.client,
                 origin: request.origin, now: request.now)
             guard request.hasToken else {
                 return .asksForCode(
-                    try await pending(login, at: server, as: request.role, returningTo: page))
+                    try await pending(login, at: server, as: request.role, returningTo: returnPage))
             }
             let token = answers[.accessToken] ?? Secret("")
             var grant = Grant(.mastodon(server: server, MastodonCredentials(accessToken: token)))
-            grant.warnings = warnings(try await login.canWrite(with: token), request.role)
+            grant.warnings = warnings(
+                canWrite: try await login.canWrite(with: token), role: request.role)
             grant.advice =
                 "make a token with the scopes read and write in the server's settings under "
                 + "Development, or log in without --token"
@@ -100,7 +103,7 @@ extension NetworkLogin {
             let granted = try await login.finish(request, code: code)
             let token = granted.credentials
             var grant = Grant(.mastodon(server: server, token))
-            grant.warnings = warnings(granted.canWrite, role)
+            grant.warnings = warnings(canWrite: granted.canWrite, role: role)
             grant.advice = "log in again and allow everything that is listed"
             grant.revoke = { try await login.revoke(token) }
             guard role == .bot else { return grant }
@@ -121,7 +124,7 @@ extension NetworkLogin {
         return pending
     }
 
-    private static func warnings(_ canWrite: Bool, _ role: AccountRole) -> [String] {
+    private static func warnings(canWrite: Bool, role: AccountRole) -> [String] {
         role == .human && canWrite
             ? [
                 "the human's token can write, or the server does not say that it cannot; mirror-bot never needs "

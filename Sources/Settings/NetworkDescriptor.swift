@@ -26,9 +26,10 @@ package struct NetworkDescriptor: Sendable {
     }
 
     /// The intervals of polls by feed, as multiples of the interval of the mentions.
-    package struct Rhythm: Sendable {
+    package struct PollIntervals: Sendable {
         /// The interval of one feed.
-        package struct Beat: Sendable {
+        package struct Interval: Sendable {
+            /// The number by which the interval of the mentions is multiplied.
             let multiple: Int
             /// The shortest interval, if the network charges or requires it.
             let shortest: Duration
@@ -39,15 +40,21 @@ package struct NetworkDescriptor: Sendable {
             }
 
             /// Returns the interval of the feed.
-            package func wait(_ poll: Duration) -> Duration { max(poll * multiple, shortest) }
+            ///
+            /// - Parameter mentions: The interval of polls of the mentions.
+            package func duration(mentions: Duration) -> Duration {
+                max(mentions * multiple, shortest)
+            }
         }
 
-        package let mentions: Beat
-        package let home: Beat
-        package let ownPosts: Beat
-        package let favorites: Beat
+        package let mentions: Interval
+        package let home: Interval
+        package let ownPosts: Interval
+        package let favorites: Interval
 
-        package init(mentions: Beat, home: Beat, ownPosts: Beat, favorites: Beat) {
+        package init(
+            mentions: Interval, home: Interval, ownPosts: Interval, favorites: Interval
+        ) {
             self.mentions = mentions
             self.home = home
             self.ownPosts = ownPosts
@@ -71,7 +78,7 @@ package struct NetworkDescriptor: Sendable {
         /// The day of the price list, as `2026-04-20`.
         package let day: String
         /// The setting that limits a month's costs.
-        package let budget: String
+        package let budgetSetting: String
         /// The budget for all calls of a calendar month in UTC.
         package let monthlyBudget: @Sendable (MirrorSettings) -> Money
         /// The minimum price of a post.
@@ -81,15 +88,16 @@ package struct NetworkDescriptor: Sendable {
         /// The price of deleting a post, and of withdrawing a favorite.
         package let delete: Money
         /// The maximum price of reading a number of items of a feed of a role's account.
-        package let read: @Sendable (Int, Feed, AccountRole, MirrorSettings) -> Money
+        package let priceOfReading:
+            @Sendable (_ items: Int, Feed, AccountRole, MirrorSettings) -> Money
         /// The maximum price of reading one of the account's own posts by its address.
-        package let ownPost: @Sendable (MirrorSettings) -> Money
+        package let priceOfOwnPost: @Sendable (MirrorSettings) -> Money
         /// The maximum cost of home timelines per day.
         package let homeShare: @Sendable (MirrorSettings) -> Money
         /// The settings that the prices depend on, as `NAME=value`.
         package let assumptions: @Sendable (MirrorSettings) -> [String]
         /// The minimum price of one poll of a feed of a role's account.
-        package let poll: @Sendable (Feed, AccountRole, MirrorSettings) -> Money
+        package let minimumPriceOfPoll: @Sendable (Feed, AccountRole, MirrorSettings) -> Money
     }
 
     /// A rule of the network about data on people.
@@ -101,15 +109,15 @@ package struct NetworkDescriptor: Sendable {
     }
 
     /// The reason why a home timeline is not read.
-    package struct HomeGap: Equatable, Sendable {
+    package struct UnreadHome: Equatable, Sendable {
         /// The reason for people, as the rest of a sentence.
         package let words: String
-        /// Whether the settings switch it off.
-        package let isChosen: Bool
+        /// Whether a setting switches the reading off.
+        package let isSwitchedOff: Bool
 
-        package init(words: String, isChosen: Bool) {
+        package init(words: String, isSwitchedOff: Bool) {
             self.words = words
-            self.isChosen = isChosen
+            self.isSwitchedOff = isSwitchedOff
         }
     }
 
@@ -163,7 +171,7 @@ package struct NetworkDescriptor: Sendable {
     package let identity: AccountField
     /// The fields that distinguish credentials, without those that could be guessed from a digest.
     package let fingerprint: [AccountField]
-    package let rhythm: Rhythm
+    package let pollIntervals: PollIntervals
     /// Creates a client for an account.
     ///
     /// - Throws: `NetworkError` for an unusable server.
@@ -182,9 +190,9 @@ package struct NetworkDescriptor: Sendable {
     package var policy: Policy?
     package var dataRule: DataRule?
     package var prices: Prices?
-    package var homeGap: @Sendable (AccountConfiguration, MirrorSettings) -> HomeGap? = { _, _ in
-        nil
-    }
+    /// Returns the reason why the home timeline of an account is not read; nil if it is read.
+    package var reasonHomeIsUnread:
+        @Sendable (AccountConfiguration, MirrorSettings) -> UnreadHome? = { _, _ in nil }
     /// Finds the scopes that the bot's credentials lack; `nil` if the network does not report
     /// scopes.
     package var missingScopes:
@@ -198,14 +206,14 @@ package struct NetworkDescriptor: Sendable {
 
     package init(
         _ name: NetworkName, fields: [Field], identity: AccountField, fingerprint: [AccountField],
-        rhythm: Rhythm,
+        pollIntervals: PollIntervals,
         connect: @escaping @Sendable (Connection) throws -> any SocialNetwork
     ) {
         self.name = name
         self.fields = fields
         self.identity = identity
         self.fingerprint = fingerprint
-        self.rhythm = rhythm
+        self.pollIntervals = pollIntervals
         self.connect = connect
         login = .fields(of: name)
     }

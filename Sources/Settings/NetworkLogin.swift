@@ -151,18 +151,18 @@ package struct NetworkLogin: Sendable {
     package let begin:
         @Sendable (
             _ answers: Answers, _ request: Request,
-            _ page: String?
+            _ returnPage: String?
         ) async throws -> Step
 
     /// - Parameters:
     ///   - questions: The questions for an account.
-    ///   - begin: Submits the answers; `page` is the address to which the network leads back if it
-    ///     can, and nil to show a code.
+    ///   - begin: Submits the answers; `returnPage` is the address to which the network leads back
+    ///     if it can, and nil to show a code.
     init(
         questions: @escaping @Sendable (Request) -> [Question],
         begin:
             @escaping @Sendable (
-                _ answers: Answers, _ request: Request, _ page: String?
+                _ answers: Answers, _ request: Request, _ returnPage: String?
             ) async throws -> Step
     ) {
         self.questions = questions
@@ -198,7 +198,7 @@ extension NetworkLogin.Answers {
 /// The part of a person's input that a network refused.
 package enum RefusedAnswer: Sendable {
     /// The server or the handle, which does not exist.
-    case place
+    case serverOrHandle
     /// The code, the token or the password.
     case secret
 
@@ -210,7 +210,7 @@ package enum RefusedAnswer: Sendable {
             .missingScope:
             return nil
         case .unauthorized, .rejected, .forbidden: self = .secret
-        default: self = .place
+        default: self = .serverOrHandle
         }
     }
 }

@@ -13,11 +13,11 @@ extension NetworkDescriptor {
                 Field(.accessTokenSecret),
             ],
             identity: .accessToken, fingerprint: [.consumerKey, .accessToken],
-            rhythm: Rhythm(
-                mentions: Rhythm.Beat(multiple: 1, shortest: .seconds(60)),
-                home: Rhythm.Beat(multiple: 15, shortest: .seconds(15 * 60)),
-                ownPosts: Rhythm.Beat(multiple: 5, shortest: .seconds(5 * 60)),
-                favorites: Rhythm.Beat(multiple: 30, shortest: .seconds(30 * 60))),
+            pollIntervals: PollIntervals(
+                mentions: PollIntervals.Interval(multiple: 1, shortest: .seconds(60)),
+                home: PollIntervals.Interval(multiple: 15, shortest: .seconds(15 * 60)),
+                ownPosts: PollIntervals.Interval(multiple: 5, shortest: .seconds(5 * 60)),
+                favorites: PollIntervals.Interval(multiple: 30, shortest: .seconds(30 * 60))),
             connect: { connection in
                 let xSettings = connection.settings.x
                 let options = XOptions(
@@ -54,18 +54,18 @@ extension NetworkDescriptor {
                 ofReading: items, from: feed, ownsApp: settings.x.appOwner == role)
         }
         network.prices = Prices(
-            day: XPrices.current.day, budget: Setting.xBudget.name,
+            day: XPrices.current.day, budgetSetting: Setting.xBudget.name,
             monthlyBudget: \.x.monthlyBudget, post: XPrices.current.postCreate,
             reply: XPrices.current.summonedReply, delete: XPrices.current.delete,
-            read: priceOfReading,
-            ownPost: { _ in XPrices.current.priceOfLookUp(of: .own) },
+            priceOfReading: priceOfReading,
+            priceOfOwnPost: { _ in XPrices.current.priceOfLookUp(of: .own) },
             homeShare: \.x.homeShare, assumptions: \.x.assumptions,
-            poll: { feed, role, settings in
+            minimumPriceOfPoll: { feed, role, settings in
                 priceOfReading(XNetwork.smallestPage(of: feed), feed, role, settings)
             })
-        network.homeGap = { _, settings in
+        network.reasonHomeIsUnread = { _, settings in
             settings.x.homePostsPerDay == 0
-                ? HomeGap(words: "\(Setting.xHomePosts.name) is 0", isChosen: true) : nil
+                ? UnreadHome(words: "\(Setting.xHomePosts.name) is 0", isSwitchedOff: true) : nil
         }
         return network
     }()

@@ -518,7 +518,7 @@ extension HealthFacts {
         var obstacles: [Obstacle] = []
         let paid = accounts.mapValues(\.network).filter { $0.value.descriptor.prices != nil }
         if let money, let network = paid.values.first,
-            let setting = network.descriptor.prices?.budget
+            let setting = network.descriptor.prices?.budgetSetting
         {
             let change = Obstacle.Remedy.set(setting, "\(setting) changes that")
             let until =

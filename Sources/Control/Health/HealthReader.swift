@@ -494,7 +494,7 @@ struct HealthReader {
             guard let prices = accounts.accounts[role]?.network.descriptor.prices else {
                 return false
             }
-            return spending.left < prices.poll(feed, role, configuration)
+            return spending.left < prices.minimumPriceOfPoll(feed, role, configuration)
         }
         let post = accounts.networks.compactMap { $0.descriptor.prices?.post }.min() ?? .zero
         return MoneyFact(
@@ -559,9 +559,9 @@ extension FoundAccounts {
                     network: accounts[role]?.network ?? configuration.network(of: role))
                 fact.problem = problem(role)
                 fact.isUnusable = errors[role] != nil
-                let gap = homeGap(role)
-                fact.homeProblem = gap?.words
-                fact.isHomeLeftOut = gap?.isChosen ?? false
+                let unreadHome = reasonHomeIsUnread(of: role)
+                fact.homeProblem = unreadHome?.words
+                fact.isHomeLeftOut = unreadHome?.isSwitchedOff ?? false
                 return (role, fact)
             })
     }

@@ -64,7 +64,7 @@ extension HumanMirror {
             ],
             hasHuman: human != nil, replaceableHuman: human == nil ? nil : replaceable,
             policy: accounts.accounts[.bot]?.network.descriptor.policy,
-            budget: human?.descriptor.prices?.budget,
+            budget: human?.descriptor.prices?.budgetSetting,
             tomorrow: knownTimeZone(record).map { LocalTime(clock.now, in: $0).day.advanced(by: 1) }
         )
     }

@@ -533,7 +533,7 @@ package struct StatusReporter: Sendable {
         let plan = try await mirror.spending.plan(at: now)
         return StatusReport.TrainingState(trainingLeft, plan, now: now) {
             [settings = mirror.configuration] items, feed in
-            prices.read(items, feed, .human, settings)
+            prices.priceOfReading(items, feed, .human, settings)
         }
     }
 
@@ -552,8 +552,8 @@ package struct StatusReporter: Sendable {
         return StatusReport.FollowingState(
             try await outbox.following(on: network, now: now),
             try await mirror.spending.plan(at: now),
-            each: prices.ownPost(settings),
-            list: (listed, prices.read(listed, .ownPosts, .human, settings)))
+            each: prices.priceOfOwnPost(settings),
+            list: (listed, prices.priceOfReading(listed, .ownPosts, .human, settings)))
     }
 
     private func pictures() async throws -> StatusReport.PictureState? {

@@ -47,11 +47,11 @@ package struct FoundAccounts: Sendable {
     }
 
     /// The reason why the home timeline of a role is not read; nil if it is read.
-    package func homeGap(_ role: AccountRole) -> NetworkDescriptor.HomeGap? {
+    package func reasonHomeIsUnread(of role: AccountRole) -> NetworkDescriptor.UnreadHome? {
         guard let account = accounts[role] else {
-            return .init(words: "the \(role.rawValue) has no account", isChosen: false)
+            return .init(words: "the \(role.rawValue) has no account", isSwitchedOff: false)
         }
-        return account.network.descriptor.homeGap(account, configuration)
+        return account.network.descriptor.reasonHomeIsUnread(account, configuration)
     }
 }
 

@@ -30,13 +30,13 @@ package struct Cadence: Sendable {
     ///   - human: The human's network.
     ///   - bot: The bot's network.
     package init(poll: Duration, human: NetworkName = .usual, bot: NetworkName = .usual) {
-        let humanRhythm = human.descriptor.rhythm
-        let botRhythm = bot.descriptor.rhythm
-        mentions = botRhythm.mentions.wait(poll)
-        botHome = botRhythm.home.wait(poll)
-        humanHome = humanRhythm.home.wait(poll)
-        humanPosts = humanRhythm.ownPosts.wait(poll)
-        humanFavorites = humanRhythm.favorites.wait(poll)
+        let humanIntervals = human.descriptor.pollIntervals
+        let botIntervals = bot.descriptor.pollIntervals
+        mentions = botIntervals.mentions.duration(mentions: poll)
+        botHome = botIntervals.home.duration(mentions: poll)
+        humanHome = humanIntervals.home.duration(mentions: poll)
+        humanPosts = humanIntervals.ownPosts.duration(mentions: poll)
+        humanFavorites = humanIntervals.favorites.duration(mentions: poll)
         publisher = min(poll, .seconds(60))
     }
 

@@ -138,7 +138,8 @@ package struct ClassifierTrainer: Sendable {
     private func unreadable(_ step: TrainingProgress.Step) async throws -> String {
         let sentence = "the human's \(step.name) cannot be read with these settings"
         guard step == .home else { return sentence }
-        guard let problem = try await FoundAccounts(in: mirror).homeGap(.bot)?.words else {
+        let unreadHome = try await FoundAccounts(in: mirror).reasonHomeIsUnread(of: .bot)
+        guard let problem = unreadHome?.words else {
             return sentence
                 + "; the posts to compare favorites with come from the bot's home timeline while the bot runs"
         }

@@ -199,7 +199,7 @@ extension FeedReader {
     private func sentenceOnUnpaid(
         _ order: Order, left: Int?, until: Date? = nil
     ) async throws -> String {
-        let setting = gate.name.descriptor.prices?.budget ?? ""
+        let setting = gate.name.descriptor.prices?.budgetSetting ?? ""
         guard let left else {
             return """
                 newer \(order.step.things) were not read, for this month's share of \(setting) is spent; mirror-bot run \

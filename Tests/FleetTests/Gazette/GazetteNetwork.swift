@@ -30,7 +30,7 @@ enum Gazette {
         NetworkDescriptor(
             name, fields: [.init(.server), .init(.accessToken)], identity: .accessToken,
             fingerprint: [.server, .accessToken],
-            rhythm: .init(
+            pollIntervals: .init(
                 mentions: .init(multiple: 1), home: .init(multiple: 2),
                 ownPosts: .init(multiple: 5), favorites: .init(multiple: 5)),
             connect: { made in
