@@ -12,7 +12,7 @@ extension Installation {
     ///
     /// - Throws: `ConfigurationError` if the key opens none of them; the store's error.
     package func requireFittingKey() async throws {
-        let vault = try vault(of: MirrorSettings.usualMirror).keyed()
+        let vault = try vault(of: MirrorSettings.defaultMirror).keyed()
         let roles = AccountRole.allCases.map(\.rawValue)
         var lastRow: (mirror: String, role: String)?
         while true {

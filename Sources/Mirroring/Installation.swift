@@ -218,7 +218,7 @@ package final class Installation: Sendable {
     /// Each line has the mirror's name under ``LogKeys/mirror``, unless the process has only one
     /// mirror and that has the usual name.
     package func logger(of mirror: String) -> Logger {
-        guard logsEveryName || mirror != MirrorSettings.usualMirror else { return logger }
+        guard logsEveryName || mirror != MirrorSettings.defaultMirror else { return logger }
         var named = logger
         named[metadataKey: LogKeys.mirror] = "\(mirror)"
         return named

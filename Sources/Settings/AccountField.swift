@@ -10,7 +10,7 @@ package struct AccountField: Hashable, Sendable {
     /// The name for people, as `Access token`; empty for a field that only a login provides.
     package let title: String
     /// The form of a value, in Markdown.
-    package let looks: String
+    package let form: String
     /// The meaning, for people who configure the field; `whose` is `the human's` or `the bot's`.
     package let summary: @Sendable (_ whose: String, _ role: AccountRole) -> String
     package let isSecret: Bool
@@ -23,12 +23,12 @@ package struct AccountField: Hashable, Sendable {
     ///   - name: The name in a stored login.
     ///   - setting: The name among the settings, without the role.
     ///   - title: The name for people.
-    ///   - looks: The form of a value, in Markdown.
+    ///   - form: The form of a value, in Markdown.
     ///   - isSecret: Whether a value is never shown.
     ///   - canonicalize: Converts a value to its canonical form.
     ///   - summary: The meaning.
     package init(
-        _ name: String, setting: String? = nil, title: String = "", looks: String = "text",
+        _ name: String, setting: String? = nil, title: String = "", form: String = "text",
         isSecret: Bool = true,
         canonicalize: @escaping @Sendable (_ text: String, _ setting: String) throws -> String = {
             text, _ in text
@@ -39,7 +39,7 @@ package struct AccountField: Hashable, Sendable {
         self.name = name
         self.setting = setting
         self.title = title
-        self.looks = looks
+        self.form = form
         self.isSecret = isSecret
         self.canonicalize = canonicalize
         self.summary = summary
@@ -55,7 +55,7 @@ package struct AccountField: Hashable, Sendable {
 extension AccountField {
     /// The address of a server.
     package static let server = AccountField(
-        "server", setting: "SERVER", title: "Server", looks: "`https://host`", isSecret: false,
+        "server", setting: "SERVER", title: "Server", form: "`https://host`", isSecret: false,
         canonicalize: { try ServerURL.normalized($0, setting: $1) },
         summary: { whose, _ in "\(whose) server, as https://host" })
     package static let accessToken = AccountField(
@@ -75,7 +75,7 @@ extension AccountField {
         "consumerSecret", setting: "CONSUMER_SECRET", title: "Secret of the application",
         summary: { _, _ in "secret of the developer application" })
     package static let handle = AccountField(
-        "identifier", setting: "HANDLE", title: "Handle", looks: "handle or DID", isSecret: false,
+        "identifier", setting: "HANDLE", title: "Handle", form: "handle or DID", isSecret: false,
         canonicalize: { try BlueskyIdentifier.normalized($0, setting: $1) },
         summary: { whose, role in
             "\(whose) handle, such as ann.bsky.social, or DID\(role == .human ? "; posts and likes there are public" : "")"
@@ -122,7 +122,7 @@ extension AccountField {
             name(of: role), title: "\(title) of the \(role.rawValue)", .accounts,
             "\(networks): \(summary("the \(role.rawValue)'s", role))",
             scope: .identity,
-            form: .text(looks), fallback: nil, isSecret: isSecret,
+            form: .text(form), fallback: nil, isSecret: isSecret,
             effect: isIdentity ? AnySetting.rebindingEffect : nil,
             prompt: .optional,
             example: self == .server ? "https://mastodon.example" : nil)

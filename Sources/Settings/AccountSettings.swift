@@ -16,12 +16,12 @@ struct AccountSettings {
     func account() throws -> AccountConfiguration? {
         let setFields = AccountField.settable.filter { text($0) != nil }
         let knownFields = network.descriptor.fields.map(\.field)
-        if let foreign = setFields.first(where: { !knownFields.contains($0) }) {
-            throw error(foreign: foreign)
+        if let foreignField = setFields.first(where: { !knownFields.contains($0) }) {
+            throw error(ofOtherNetwork: foreignField)
         }
         guard let firstSet = setFields.first else { return nil }
         let missing = network.descriptor.required(by: role).filter { !setFields.contains($0) }
-        guard missing.isEmpty else { throw error(missing: missing, but: firstSet) }
+        guard missing.isEmpty else { throw error(missing: missing, thoughSet: firstSet) }
         let credentials = try AccountCredentials(
             network: network,
             Dictionary(uniqueKeysWithValues: setFields.map { ($0, try value($0).map(Secret.init)) })
@@ -43,7 +43,7 @@ struct AccountSettings {
         try text(field).map { try field.canonicalize($0, field.name(of: role)) }
     }
 
-    private func error(foreign field: AccountField) -> ConfigurationError {
+    private func error(ofOtherNetwork field: AccountField) -> ConfigurationError {
         let networksOfField = field.networks.map(\.displayName).joined(separator: " and ")
         let networkValues = field.networks.map(\.rawValue).joined(separator: " or ")
         guard let setting = values.networkSetting(of: role)?.name else {
@@ -65,7 +65,9 @@ struct AccountSettings {
         )
     }
 
-    private func error(missing: [AccountField], but present: AccountField) -> ConfigurationError {
+    private func error(
+        missing: [AccountField], thoughSet present: AccountField
+    ) -> ConfigurationError {
         let names = missing.map { $0.name(of: role) }
         let furtherNames = names.dropFirst().map { "and \($0) " }.joined()
         return ConfigurationError(

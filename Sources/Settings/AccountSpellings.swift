@@ -44,6 +44,7 @@ package enum ServerURL {
         return text.utf8.count <= 253
             && labels.allSatisfy { label in
                 !label.isEmpty
+                    // Digits, lower-case letters, `-` and `_`.
                     && label.allSatisfy { byte in
                         (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x2D
                             || byte == 0x5F
@@ -63,6 +64,7 @@ package enum BlueskyIdentifier {
     /// - Throws: ``ConfigurationError``.
     package static func normalized(_ text: String, setting: String) throws -> String {
         if text.hasPrefix("did:") {
+            // Digits, letters, and the signs `%-.:_`.
             let isPlain = text.utf8.allSatisfy { byte in
                 (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte)
                     || (0x61...0x7A).contains(byte)
@@ -79,6 +81,7 @@ package enum BlueskyIdentifier {
             handle.utf8.count <= 253 && labels.count >= 2
             && labels.allSatisfy { label in
                 (1...63).contains(label.count)
+                    // Lower-case letters, digits and `-`.
                     && label.allSatisfy {
                         (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
                     }

@@ -113,7 +113,7 @@ package struct AnySetting: Sendable {
     /// Further details for the documentation only, in Markdown.
     package let details: String?
     /// The default in words, in Markdown, if it is not simply a value.
-    package let usually: String?
+    package let defaultInWords: String?
     /// The effect of a change of the value on work that is already planned, if ``meaning`` does not
     /// say it; sentences in Markdown.
     package let effectText: String?
@@ -125,7 +125,7 @@ package struct AnySetting: Sendable {
 
     init(
         _ name: String, title: String, _ group: Group, _ meaning: String, scope: Scope,
-        form: Form, fallback: String?, usually: String?, isSecret: Bool, isPath: Bool,
+        form: Form, fallback: String?, defaultInWords: String?, isSecret: Bool, isPath: Bool,
         uptake: Uptake?, effect: String?, details: String?, prompt: Prompt?, example: String?,
         isDerived: Bool,
         parse: @escaping @Sendable (String) throws -> ParsedSetting,
@@ -139,7 +139,7 @@ package struct AnySetting: Sendable {
         self.meaning = meaning
         self.details = details
         self.fallback = fallback
-        self.usually = usually
+        self.defaultInWords = defaultInWords
         self.isSecret = isSecret
         self.isPath = isPath
         self.isDerived = isDerived
@@ -197,7 +197,7 @@ extension AnySetting.Form {
 extension AnySetting {
     /// The default in words, in Markdown; nil if there is none.
     package var defaultWords: String? {
-        if let usually { return usually }
+        if let defaultInWords { return defaultInWords }
         guard let fallback else { return nil }
         let networksWithDefault = NetworkDescriptor.known.filter {
             $0.defaults.text(of: name) != nil

@@ -90,7 +90,10 @@ package struct ConfigReport: Codable, Equatable, Sendable {
         groups = AnySetting.Group.allCases.compactMap { group in
             let lines = AnySetting.all.filter { $0.group == group }
                 .map { Self.line($0, values, problems, environment) }
-                .filter { line in word.map(line.contains) ?? true }
+                .filter { line in
+                    guard let word else { return true }
+                    return line.contains(word)
+                }
             return lines.isEmpty ? nil : Group(name: group, title: group.title, settings: lines)
         }
     }

@@ -38,7 +38,9 @@ package struct MirrorConfiguration: Sendable {
         MirrorSettings.check(values, &problems)
         ProcessSettings.check(values, environment: environment, &problems)
         let positions = Dictionary(
-            uniqueKeysWithValues: AnySetting.all.enumerated().map { ($1.name, $0) })
+            uniqueKeysWithValues: AnySetting.all.enumerated().map { position, setting in
+                (setting.name, position)
+            })
         // Problems at the same position keep their order.
         func rank(_ offset: Int, _ problem: ConfigurationError) -> (Int, Int) {
             (positions[problem.setting] ?? .max, offset)

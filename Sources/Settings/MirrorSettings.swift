@@ -157,7 +157,7 @@ package struct MirrorSettings: Sendable {
         favorites = try FavoriteConfiguration(
             threshold: values[.favoriteRateThreshold],
             exampleLimit: values[.exampleLimit],
-            maximumAgeDays: Self.exampleDays(on: humanNetwork, botNetwork),
+            maximumAgeDays: Self.exampleDays(human: humanNetwork, bot: botNetwork),
             weighting: values[.oldBot] ? .plain : .learned)
         featureWords = values[.features]
         favoriteMode = values[.favoriteMode]
@@ -205,7 +205,7 @@ package struct MirrorSettings: Sendable {
             }
             // Finds problems that depend on several values, or on their meaning, such as an unknown
             // zone.
-            _ = try overlaid(with: stored.merging(new) { $1 })
+            _ = try overlaid(with: stored.merging(new) { _, newValue in newValue })
         } catch let error as ConfigurationError {
             let isOld = new[error.setting] == nil && stored[error.setting] != nil
             throw error.adding(
@@ -253,7 +253,7 @@ package struct MirrorSettings: Sendable {
         botNetwork = values.network(of: .bot)
         links = values[.links]
         favoriteMode = values[.favoriteMode]
-        favorites.maximumAgeDays = Self.exampleDays(on: humanNetwork, botNetwork)
+        favorites.maximumAgeDays = Self.exampleDays(human: humanNetwork, bot: botNetwork)
         if networks[.bot] != nil { try requireAudience() }
     }
 
@@ -276,7 +276,8 @@ package struct MirrorSettings: Sendable {
 
     /// Returns the name of a zone: in the operator's spelling, if it is the operator's zone.
     package func name(of zone: TimeZone) -> String {
-        timeZoneName.flatMap { timeZone == zone ? $0 : nil } ?? zone.name
+        guard let timeZoneName, timeZone == zone else { return zone.name }
+        return timeZoneName
     }
 
     /// The flag or the variable by which a person named the mirror.
@@ -371,7 +372,7 @@ package struct MirrorSettings: Sendable {
     }
 
     /// The default name of a mirror.
-    package static let usualMirror = "default"
+    package static let defaultMirror = "default"
 
     /// The form of a mirror's name, as the end of a sentence.
     package static let nameForm = "1 to 40 of a-z, 0-9, - and _"
@@ -379,6 +380,7 @@ package struct MirrorSettings: Sendable {
     /// Whether a text can be a mirror's name.
     package static func isName(_ text: String) -> Bool {
         (1...40).contains(text.utf8.count)
+            // Lower-case letters, digits, `-` and `_`.
             && text.utf8.allSatisfy { byte in
                 (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D
                     || byte == 0x5F
@@ -416,7 +418,7 @@ package struct MirrorSettings: Sendable {
 
 extension MirrorSettings {
     /// The number of days for which labelled posts are kept.
-    private static func exampleDays(on human: NetworkName, _ bot: NetworkName) -> Int {
+    private static func exampleDays(human: NetworkName, bot: NetworkName) -> Int {
         min(human.traits.learningDays, bot.traits.learningDays)
     }
 

@@ -60,9 +60,11 @@ package struct NetworkRange: Hashable, Sendable {
         address.bytes.count == bytes.count && Self.beginning(of: address.bytes, bits: bits) == bytes
     }
 
+    /// Returns the bytes, with 0 for every bit after the first `bits`.
     private static func beginning(of bytes: [UInt8], bits: Int) -> [UInt8] {
         bytes.enumerated().map { index, byte in
             let keptBits = min(8, max(0, bits - index * 8))
+            // The mask has its first `keptBits` bits set.
             return keptBits == 0 ? 0 : byte & (0xFF << (8 - keptBits))
         }
     }
@@ -71,12 +73,13 @@ package struct NetworkRange: Hashable, Sendable {
 extension NetworkRange: CustomStringConvertible {
     /// The range as ``init(_:)`` reads it, such as `10.0.0.0/8`.
     package var description: String {
-        let pairs = stride(from: 0, to: bytes.count, by: 2).map { index in
+        // IPv6 is written in groups of two bytes.
+        let groups = stride(from: 0, to: bytes.count, by: 2).map { index in
             String(Int(bytes[index]) << 8 | Int(bytes[index + 1]), radix: 16)
         }
         let address =
             bytes.count == 4
-            ? bytes.map { "\($0)" }.joined(separator: ".") : pairs.joined(separator: ":")
+            ? bytes.map { "\($0)" }.joined(separator: ".") : groups.joined(separator: ":")
         return "\(address)/\(bits)"
     }
 }

@@ -79,7 +79,7 @@ extension Setting where Value == String {
             form: .text(
                 "1 to 40 of a–z, 0–9, `-`, `_`",
                 parse: { try MirrorSettings.checkedName($0, of: $1) }, print: { $0 }),
-            fallback: MirrorSettings.usualMirror,
+            fallback: MirrorSettings.defaultMirror,
             effect: "Another name is another mirror, with accounts and data of its own.")
     }
 }
@@ -89,7 +89,7 @@ extension Setting where Value == NetworkName {
         Setting(
             "NETWORK", title: "Network of both accounts", .mirror, "where both accounts live",
             scope: .identity, form: .anyNetwork, fallback: .usual,
-            usually: "told by the variables of the accounts, else `mastodon`",
+            defaultInWords: "told by the variables of the accounts, else `mastodon`",
             effect: AnySetting.rebindingEffect,
             prompt: .optional, example: "mastodon",
             derived: { values in values.impliedNetwork().map { ($0, .implied) } })
@@ -100,7 +100,7 @@ extension Setting where Value == NetworkName {
             "HUMAN_NETWORK", title: "Network of the human", .mirror,
             "where the human lives, if not where the bot does",
             scope: .identity, form: .anyNetwork, fallback: .usual,
-            usually: "as `NETWORK`, unless the account's variables tell another",
+            defaultInWords: "as `NETWORK`, unless the account's variables tell another",
             effect: AnySetting.rebindingEffect,
             details:
                 "also the network of imported JSON Lines, while [archives](archives.md) know theirs: mastodon-archive, "
@@ -113,7 +113,7 @@ extension Setting where Value == NetworkName {
             "BOT_NETWORK", title: "Network of the bot", .mirror,
             "where the bot lives, if not where the human does",
             scope: .identity, form: .anyNetwork, fallback: .usual,
-            usually: "as `NETWORK`, unless the account's variables tell another",
+            defaultInWords: "as `NETWORK`, unless the account's variables tell another",
             effect: AnySetting.rebindingEffect,
             prompt: .optional,
             derived: { values in values.derivedNetwork(of: .bot) })
@@ -128,7 +128,7 @@ extension Setting where Value == TimeZone? {
             form: .text(
                 "IANA name", parse: { try MirrorSettings.zone($0, named: $1) },
                 print: { $0?.identifier }), fallback: nil,
-            usually: "the archive's, else guessed from the hours in which the human posts",
+            defaultInWords: "the archive's, else guessed from the hours in which the human posts",
             effect: "The times of the archived posts are computed anew in the new zone.",
             details: "`status` and `doctor` say when it was guessed; for who moved see "
                 + "[`zones`](run.md#a-person-who-moved)",
@@ -223,7 +223,7 @@ extension Setting where Value == Bool? {
         Setting(
             "TRUST_ARCHIVE", title: "Posts that nobody can be asked about", .accounts,
             "`yes`: publish texts, too, while nobody can be asked whether the human still shows their posts",
-            form: .choice([("no", false), ("yes", true)]), fallback: nil, usually: "`no`",
+            form: .choice([("no", false), ("yes", true)]), fallback: nil, defaultInWords: "`no`",
             details:
                 "as those of a [downloaded archive](archives.md#posts-that-nobody-can-be-asked-about) whose account "
                 + "is gone or on another network, or while the human's server is away")
@@ -237,7 +237,8 @@ extension Setting where Value == String? {
             "told to servers with each request, so that their operators can write to you: a mail address, URL or handle",
             form: .text(
                 "mail address, URL or handle", parse: { try MirrorSettings.contact($0, named: $1) },
-                print: { $0 }), fallback: nil, usually: "the bot's handle", prompt: .optional,
+                print: { $0 }), fallback: nil, defaultInWords: "the bot's handle",
+            prompt: .optional,
             example: "ops@example.org")
     }
 }
@@ -251,7 +252,8 @@ extension Setting where Value == String? {
             "folder of `mirror-bot.sqlite` and its key file",
             scope: .process,
             form: .text("folder"), fallback: nil,
-            usually: "`$XDG_DATA_HOME/mirror-bot`, else `~/.local/share/mirror-bot`", isPath: true,
+            defaultInWords: "`$XDG_DATA_HOME/mirror-bot`, else `~/.local/share/mirror-bot`",
+            isPath: true,
             effect: AnySetting.movingEffect)
     }
 }
@@ -315,7 +317,7 @@ extension Setting where Value == Secret? {
             form: .secret("64 hex digits, or 32 characters and more") {
                 try ProcessSettings.requireKey($0, named: $1)
             }, fallback: nil,
-            usually: "a key file beside the SQLite file",
+            defaultInWords: "a key file beside the SQLite file",
             isSecret: true,
             effect: "Logins that were sealed with another key do not open; log in again.",
             details: "with `DATABASE_URL` it must be set before a login can be kept",
@@ -738,7 +740,7 @@ extension Setting where Value == NoticeConfiguration.Format {
             "a JSON object, or a text with the headers of ntfy",
             scope: .process,
             form: .cases, fallback: .json,
-            usually: "`json`; `ntfy` where `NOTIFY_URL` begins with `ntfy://`",
+            defaultInWords: "`json`; `ntfy` where `NOTIFY_URL` begins with `ntfy://`",
             derived: { values in
                 values[.notifyURL]?.isOfNtfy == true ? (.ntfy, .fallback) : nil
             })
@@ -790,7 +792,7 @@ extension Setting where Value == LogSettings.Format? {
             "LOG_FORMAT", title: "Form of the log", .logs,
             "how messages look; they go to the standard error", scope: .process,
             form: .choice(LogSettings.Format.allCases.map { ($0.rawValue, $0) }), fallback: nil,
-            usually: "`pretty` on a terminal, else `logfmt`")
+            defaultInWords: "`pretty` on a terminal, else `logfmt`")
     }
 }
 
@@ -805,7 +807,8 @@ extension Setting where Value == WebSettings.Listening? {
             form: .text(
                 "`address:port`", parse: { try WebSettings.listening($0, named: $1) },
                 print: { $0?.description }), fallback: nil,
-            usually: "`0.0.0.0:$PORT` where `PORT` is set, as on Heroku, else `127.0.0.1:8080`",
+            defaultInWords:
+                "`0.0.0.0:$PORT` where `PORT` is set, as on Heroku, else `127.0.0.1:8080`",
             details:
                 "on another address than this machine's own `web` starts only with one of the next settings; "
                 + "[how to open it from elsewhere](web.md#from-elsewhere)")

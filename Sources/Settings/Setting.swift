@@ -36,12 +36,13 @@ package struct Setting<Value: Sendable>: Sendable {
     ///   - scope: The scope, which determines the type that contains the value.
     ///   - form: The parser and the printer.
     ///   - fallback: The value if none is set, and none is derived from other settings.
+    ///   - defaultInWords: The default in words, in Markdown, if it is not simply `fallback`.
     ///   - derived: Returns a default that depends on other settings; nil to use `fallback`.
     init(
         _ name: String, title: String, _ group: AnySetting.Group, _ meaning: String,
         scope: AnySetting.Scope = .mirror,
         form syntax: @escaping @autoclosure @Sendable () -> SettingSyntax<Value>,
-        fallback: Value, usually: String? = nil,
+        fallback: Value, defaultInWords: String? = nil,
         isSecret: Bool = false, isPath: Bool = false,
         uptake: AnySetting.Uptake? = nil, effect: String? = nil, details: String? = nil,
         prompt: AnySetting.Prompt? = nil, example: String? = nil,
@@ -54,8 +55,9 @@ package struct Setting<Value: Sendable>: Sendable {
             let syntax = syntax()
             return AnySetting(
                 name, title: title, group, meaning, scope: scope, form: syntax.form,
-                fallback: syntax.print(fallback), usually: usually, isSecret: isSecret,
-                isPath: isPath, uptake: uptake, effect: effect, details: details, prompt: prompt,
+                fallback: syntax.print(fallback), defaultInWords: defaultInWords,
+                isSecret: isSecret, isPath: isPath, uptake: uptake, effect: effect,
+                details: details, prompt: prompt,
                 example: example, isDerived: derived != nil,
                 parse: { text in
                     let value = try syntax.parse(text, of: name)

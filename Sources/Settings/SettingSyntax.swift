@@ -197,14 +197,14 @@ extension SettingSyntax where Value == Duration? {
     static var upToADay: SettingSyntax {
         .text("up to 24 hours, as `2h` or `90m`, `none`") { text, name in
             guard text != "none" else { return nil }
-            let minutes = ["m": 1, "h": 60][text.suffix(1)]
+            let minutesByUnit: [Substring: Int] = ["m": 1, "h": 60]
             // A whole day is the longest, because a longer time would leave nothing of the day.
-            guard let minutes, let number = Int(text.dropLast()),
-                (1...24 * 60 / minutes).contains(number)
+            guard let unitMinutes = minutesByUnit[text.suffix(1)],
+                let number = Int(text.dropLast()), (1...24 * 60 / unitMinutes).contains(number)
             else {
                 throw problem(name, text, expected: "up to 24 hours such as 2h or 90m, or none")
             }
-            return .seconds(number * minutes * 60)
+            return .seconds(number * unitMinutes * 60)
         } print: { duration in
             guard let duration else { return "none" }
             let minutes = duration.components.seconds / 60

@@ -25,15 +25,18 @@ enum WeakPassword {
     static func isGuessed(_ password: String) -> Bool {
         let text = password.lowercased()
         let plain = text.filter { !$0.isWhitespace }
-        if plain.count < 4 || Set(plain).count < 4 && plain.count < 16 { return true }
+        if plain.count < 4 { return true }
+        // A text of fewer than four different characters is guessed unless it is long.
+        if Set(plain).count < 4, plain.count < 16 { return true }
         if plain.allSatisfy(\.isNumber), plain.count < guessedDigits { return true }
         if isRepetition(plain) || isSequence(plain) { return true }
-        return cores(of: plain).contains { isWord($0) || isSequence($0) }
+        return variants(of: plain).contains { isWord($0) || isSequence($0) }
     }
 
     private static func isRepetition(_ text: String) -> Bool {
         let signs = Array(text)
         return repeatedLengths.contains { length in
+            // Each character equals the one at the same place of the first part.
             signs.indices.allSatisfy { signs[$0] == signs[$0 % length] }
         }
     }
@@ -49,7 +52,7 @@ enum WeakPassword {
 
     /// Variants of the text: without digits and signs at its ends or at all, as typed and with
     /// letters in place of the signs that look like them.
-    private static func cores(of text: String) -> Set<String> {
+    private static func variants(of text: String) -> Set<String> {
         let inner = trimmed(text)
         let readings = [text, inner].flatMap { [$0, letters(of: $0)] }
         return Set(readings.flatMap { [trimmed($0), $0.filter(\.isLetter)] })
@@ -59,9 +62,11 @@ enum WeakPassword {
         String(text.map { lookalikes[$0] ?? $0 })
     }
 
+    /// Returns the text without the characters before its first and after its last letter.
     private static func trimmed(_ text: String) -> String {
-        let end = text.drop { !$0.isLetter }.reversed().drop { !$0.isLetter }
-        return String(end.reversed())
+        let withoutStart = text.drop { !$0.isLetter }
+        let reversedCore = withoutStart.reversed().drop { !$0.isLetter }
+        return String(reversedCore.reversed())
     }
 
     private static let lookalikes: [Character: Character] = [

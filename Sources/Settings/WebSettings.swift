@@ -75,10 +75,11 @@ package struct WebSettings: Sendable {
     ///   - environment: Other variables of the process: `PORT`.
     /// - Throws: ``ConfigurationError`` for a value that cannot be used.
     package init(_ values: SettingValues, environment: [String: String]) throws {
-        let port = environment["PORT"].flatMap { UInt16($0) }.map { "0.0.0.0:\($0)" }
+        let port = environment["PORT"].flatMap { UInt16($0) }
+        let defaultAddress = port.map { "0.0.0.0:\($0)" } ?? "127.0.0.1:8080"
         listening =
             try values[.webListen]
-            ?? Self.listening(port ?? "127.0.0.1:8080", named: Setting.webListen.name)
+            ?? Self.listening(defaultAddress, named: Setting.webListen.name)
         password = values[.webPassword]
         let pageAddress = values[.webAddress]
         address = pageAddress?.text

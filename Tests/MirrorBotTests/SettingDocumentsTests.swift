@@ -51,9 +51,10 @@ import Testing
     /// Markdown and JSON would take them for something else.
     @Test func theTextsOfTheTableHoldNoMarkup() {
         for setting in AnySetting.all {
-            for text in [setting.meaning, setting.details, setting.usually, setting.effectText]
-                .compactMap(\.self)
-            {
+            for text in [
+                setting.meaning, setting.details, setting.defaultInWords, setting.effectText,
+            ]
+            .compactMap(\.self) {
                 #expect(
                     !text.contains("|") && !text.contains("\"") && !text.contains("\n"),
                     "\(setting.name)")

@@ -121,7 +121,7 @@ package struct MirrorEntry: Sendable {
                 throw EntryProblem(
                     fieldPath, "is no credential of \(network.displayName); expected \(names)")
             }
-            let value = try form(fieldPath, field.isSecret ? "a text" : field.looks) {
+            let value = try form(fieldPath, field.isSecret ? "a text" : field.form) {
                 try field.canonicalize(text, fieldPath)
             }
             values[field] = Secret(value)

@@ -26,7 +26,7 @@ package struct MirrorRegister: Sendable {
     private var now: Date { installation.clock.now }
 
     /// A vault from which that of each mirror is derived; see `CredentialVault.of(_:)`.
-    private var vault: CredentialVault { installation.vault(of: MirrorSettings.usualMirror) }
+    private var vault: CredentialVault { installation.vault(of: MirrorSettings.defaultMirror) }
 
     /// Returns the desks of mirrors.
     ///

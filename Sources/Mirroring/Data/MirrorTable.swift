@@ -29,7 +29,7 @@ package struct MirrorTable: Sendable {
     {
         let mirror = configuration.mirror
         let mirrorNames = try await names(in: storage, limit: mostNamed)
-        if mirrorNames.isEmpty, mirror == MirrorSettings.usualMirror { return }
+        if mirrorNames.isEmpty, mirror == MirrorSettings.defaultMirror { return }
         let existing =
             mirrorNames.isEmpty
             ? "the database has none yet"
