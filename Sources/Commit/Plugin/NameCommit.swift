@@ -30,10 +30,11 @@ import PackagePlugin
         let gitEntry = root.appending(path: ".git")
         // In a linked worktree, `.git` is a file that names the folder. If `.git` cannot be read as
         // text, it is the folder itself.
+        let folderPrefix = "gitdir: "
         let gitFileText = try? String(contentsOf: gitEntry, encoding: .utf8)
         let gitFolder = gitFileText?.split(separator: "\n").first.flatMap { line in
-            line.hasPrefix("gitdir: ")
-                ? URL(filePath: String(line.dropFirst(8)), relativeTo: root) : nil
+            line.hasPrefix(folderPrefix)
+                ? URL(filePath: String(line.dropFirst(folderPrefix.count)), relativeTo: root) : nil
         }
         return ["HEAD", "index", "logs/HEAD"].map { (gitFolder ?? gitEntry).appending(path: $0) }
             .filter { FileManager.default.fileExists(atPath: $0.path) }
