@@ -153,14 +153,15 @@ extension DotEnv {
     /// The value after the `=`.
     private static func value(_ text: Substring, of name: String) throws(Refusal) -> String {
         let trimmed = text.trimmingCharacters(in: blanks)
-        guard let first = trimmed.first else { return "" }
-        guard !typographicQuotes.contains(first) else {
+        guard let firstSign = trimmed.first else { return "" }
+        guard !typographicQuotes.contains(firstSign) else {
             throw Refusal(
                 "has a typographic quote before the value; write \" or ' there and behind it")
         }
-        let isLiteral = first == "'"
+        let isLiteral = firstSign == "'"
         let value =
-            isLiteral || first == "\"" ? try quoted(trimmed, by: first) : try bare(text, of: name)
+            isLiteral || firstSign == "\""
+            ? try quoted(trimmed, by: firstSign) : try bare(text, of: name)
         if !isLiteral, AnySetting.named(name)?.isPath == true || name.hasSuffix("_FILE"),
             value.contains("$")
         {

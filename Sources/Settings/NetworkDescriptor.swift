@@ -17,11 +17,11 @@ package struct NetworkDescriptor: Sendable {
     package struct Field: Sendable {
         package let field: AccountField
         /// The roles whose accounts do not need the field.
-        let optional: Set<AccountRole>
+        let rolesWithoutNeed: Set<AccountRole>
 
         package init(_ field: AccountField, optionalFor roles: Set<AccountRole> = []) {
             self.field = field
-            optional = roles
+            rolesWithoutNeed = roles
         }
     }
 
@@ -246,7 +246,8 @@ extension NetworkDescriptor {
 
     /// The fields that an account of a role needs.
     package func required(by role: AccountRole) -> [AccountField] {
-        fields.filter { $0.field.setting != nil && !$0.optional.contains(role) }.map(\.field)
+        fields.filter { $0.field.setting != nil && !$0.rolesWithoutNeed.contains(role) }
+            .map(\.field)
     }
 
     /// The variables that an account of a role needs, in the order of its fields.

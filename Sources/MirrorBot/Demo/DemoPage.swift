@@ -95,20 +95,22 @@ struct DemoPage: Sendable {
         _ clock: VirtualClock, from origin: Date, until end: Date, turn: Int,
         atEnd: () async throws -> Void
     ) async throws {
-        let wait = timer()
-        try await wait(Self.initialPause)
-        var now = origin
-        while now < end {
-            now = min(now + Self.fastStep, end)
-            try await wait(Self.initialPause + now.timeIntervalSince(origin) / Self.rate)
-            try await clock.sleep(until: now, turn: turn)
+        let waitUntilElapsed = timer()
+        try await waitUntilElapsed(Self.initialPause)
+        // The time to which the clock advances next.
+        var clockTime = origin
+        while clockTime < end {
+            clockTime = min(clockTime + Self.fastStep, end)
+            try await waitUntilElapsed(
+                Self.initialPause + clockTime.timeIntervalSince(origin) / Self.rate)
+            try await clock.sleep(until: clockTime, turn: turn)
         }
         try await atEnd()
         let elapsedAtEnd = Self.initialPause + end.timeIntervalSince(origin) / Self.rate
         while true {
-            now += Self.laterStep
-            try await wait(elapsedAtEnd + now.timeIntervalSince(end))
-            try await clock.sleep(until: now, turn: turn)
+            clockTime += Self.laterStep
+            try await waitUntilElapsed(elapsedAtEnd + clockTime.timeIntervalSince(end))
+            try await clock.sleep(until: clockTime, turn: turn)
         }
     }
 }

@@ -140,24 +140,27 @@ struct DemoView {
         }
         switch action.kind {
         case .post:
-            return [clipped(action.text ?? "", date, columns)]
+            return [clipped(action.text ?? "", note: date, columns: columns)]
         case .reply:
             return [
-                clipped(about, nil, columns),
-                clipped("→ " + Self.withoutAddress(action.text ?? ""), date, columns),
+                clipped(about, note: nil, columns: columns),
+                clipped(
+                    "→ " + Self.withoutAddress(action.text ?? ""), note: date,
+                    columns: columns),
             ]
         case .favorite:
             return [
                 clipped(
-                    about, why(action).map { Printable.line($0, columns: max(12, columns / 3)) },
-                    columns)
+                    about,
+                    note: why(action).map { Printable.line($0, columns: max(12, columns / 3)) },
+                    columns: columns)
             ]
         }
     }
 
     /// The text in `columns` cells, followed by the note in parentheses if that takes at most half
     /// of them.
-    private func clipped(_ text: String, _ note: String?, _ columns: Int) -> String {
+    private func clipped(_ text: String, note: String?, columns: Int) -> String {
         guard let note, Printable.width(note) + 3 <= columns / 2 else {
             return Printable.line(text, columns: columns)
         }

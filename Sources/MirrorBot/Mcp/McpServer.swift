@@ -192,25 +192,28 @@ final class McpServer: Sendable {
         -> (Members, reportsChange: Bool)
     {
         switch request.method {
-        case "initialize": (try initialize(request), false)
-        case "ping" where revision.hasSession: ([], false)
-        case "server/discover" where !revision.hasSession: (discovery, false)
+        case "initialize": (try initialize(request), reportsChange: false)
+        case "ping" where revision.hasSession: ([], reportsChange: false)
+        case "server/discover" where !revision.hasSession: (discovery, reportsChange: false)
         case "tools/list":
-            (try page(request, [("tools", tools.list)] + revision.freshness(seconds: 3_600)), false)
+            (
+                try page(request, [("tools", tools.list)] + revision.freshness(seconds: 3_600)),
+                reportsChange: false
+            )
         case "tools/call": try await call(request)
         case "resources/list":
             (
                 try page(request, [("resources", resources)] + revision.freshness(seconds: 3_600)),
-                false
+                reportsChange: false
             )
         case "resources/templates/list":
             (
                 try page(
                     request, [("resourceTemplates", templates)] + revision.freshness(seconds: 3_600)
                 ),
-                false
+                reportsChange: false
             )
-        case "resources/read": (try await read(request, revision), false)
+        case "resources/read": (try await read(request, revision), reportsChange: false)
         default:
             throw McpError(
                 .unknownMethod, "this server has no such method in revision \(revision.name)")
@@ -308,14 +311,16 @@ final class McpServer: Sendable {
 
     private func call(_ request: McpRequest) async throws -> (Members, reportsChange: Bool) {
         let call = try request.parameters(McpTools.Call.self)
-        guard call.isChange else { return (Self.members(try await tools.perform(call)), false) }
+        guard call.isChange else {
+            return (Self.members(try await tools.perform(call)), reportsChange: false)
+        }
         if tools.allowsChanges, !state.withLock({ $0.pace.countChange(at: .now) }) {
-            return (Self.members(.refusal(ChangePace.refusal)), true)
+            return (Self.members(.refusal(ChangePace.refusal)), reportsChange: true)
         }
         // A change is carried out to its end, even if the task is cancelled.
         let tools = tools
         let outcome = try await Task { try await tools.perform(call) }.value
-        return (Self.members(outcome), true)
+        return (Self.members(outcome), reportsChange: true)
     }
 
     private static func members(_ outcome: McpTools.Outcome) -> Members {
