@@ -80,7 +80,7 @@ package struct MonthForecast: Equatable, Sendable {
             let mentions = Self.count(rates.mentions)
             add(
                 mentions, "mentions and answers",
-                (bot.read(1, .mentions, .bot, settings) + bot.reply) * mentions)
+                (bot.priceOfReading(1, .mentions, .bot, settings) + bot.reply) * mentions)
             if networks[.bot]?.descriptor.policy?.isAcknowledged(settings) ?? true {
                 add(Self.count(rates.posts), "posts", bot.post * Self.count(rates.posts))
             }
@@ -89,7 +89,7 @@ package struct MonthForecast: Equatable, Sendable {
             let posts = Self.count(rates.humanPosts)
             add(
                 posts, "new posts of the human read",
-                human.read(1, .ownPosts, .human, settings) * posts)
+                human.priceOfReading(1, .ownPosts, .human, settings) * posts)
         }
         let home = samplePrices.homeShare(settings) * Self.days
         add(home > .zero ? Self.days : 0, "days of home timelines", home)
@@ -101,7 +101,7 @@ package struct MonthForecast: Equatable, Sendable {
             // average day.
             let originals = rates.originals + Self.count(rates.posts) / 2
             let costOfLooks = min(
-                human.ownPost(settings) * originals * Self.days, plan.followingShare)
+                human.priceOfOwnPost(settings) * originals * Self.days, plan.followingShare)
             if originals > 0, costOfLooks > .zero {
                 life.append(
                     Line(what: "looks whether originals are still there", amount: costOfLooks))
@@ -109,7 +109,7 @@ package struct MonthForecast: Equatable, Sendable {
         }
         let cost = life.map(\.amount).reduce(.zero, +)
         let learning = prices[.human].map { human in
-            Self.learning(left, cost, settings) { human.read($0, $1, .human, settings) }
+            Self.learning(left, cost, settings) { human.priceOfReading($0, $1, .human, settings) }
         }
         self.life = cost
         lines = life + (learning ?? [])
