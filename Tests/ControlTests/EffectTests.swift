@@ -81,7 +81,8 @@ import Testing
 
         /// Until whatever request is under way is over.
         func waitForTheEnd() async throws {
-            try await wait(EffectRecovery(mirror, network: bot, account: account.id).patience + 1)
+            try await wait(
+                EffectRecovery(mirror, network: bot, account: account.id).requestLifetime + 1)
         }
 
         /// What `status` says is open.

@@ -365,7 +365,7 @@ import Testing
                 }, equals: expected)
         }
         expect(codes { $0.store = StoreFault(.readOnly, "x") }, equals: [.storeReadOnly])
-        expect(codes { $0.store = StoreFault(.away, "x") }, equals: [.storeAway])
+        expect(codes { $0.store = StoreFault(.unreachable, "x") }, equals: [.storeAway])
         expect(codes { $0.worker = .late(silence: 100, limit: 60) }, equals: [.workerLate])
         expect(codes { $0.worker = .passLate(last: Self.hourAgo, every: 300) }, equals: [.passLate])
         expect(codes { $0.worker = .passes(last: Self.hourAgo) }, equals: [])

@@ -24,27 +24,29 @@ import Testing
 
     @Test func theSmallerShareOfEachHourCounts() {
         // Half at 8, half at 20 against a quarter at 8, three quarters at 21.
-        let likeness = StatsReport.Likeness(times([8, 20, 8, 20]), times([8, 21, 21, 21]))
+        let likeness = StatsReport.Likeness(
+            human: times([8, 20, 8, 20]), bot: times([8, 21, 21, 21]))
         #expect(likeness.share == 0.25)
-        #expect(StatsReport.Likeness(times([8, 20]), times([20, 8])).share == 1)
-        #expect(StatsReport.Likeness(times([8]), times([9])).share == 0)
+        #expect(StatsReport.Likeness(human: times([8, 20]), bot: times([20, 8])).share == 1)
+        #expect(StatsReport.Likeness(human: times([8]), bot: times([9])).share == 0)
     }
 
     @Test func theHalvesAreEveryOtherDay() {
         // The days take turns: nothing in common. Two of each: the same.
-        #expect(StatsReport.Likeness(times([8, 20, 8, 20]), []).halves == 0)
-        #expect(StatsReport.Likeness(times([8, 8, 20, 20]), []).halves == 1)
+        #expect(StatsReport.Likeness(human: times([8, 20, 8, 20]), bot: []).halves == 0)
+        #expect(StatsReport.Likeness(human: times([8, 8, 20, 20]), bot: []).halves == 1)
         // Days without a post are no days.
-        #expect(StatsReport.Likeness(times([8]) + times([8], from: 20_010), []).halves == 1)
+        #expect(
+            StatsReport.Likeness(human: times([8]) + times([8], from: 20_010), bot: []).halves == 1)
     }
 
     @Test func whereThereIsNothingToCompareNothingIsSaid() {
         #expect(
-            StatsReport.Likeness([], [])
+            StatsReport.Likeness(human: [], bot: [])
                 == StatsReport.Likeness(share: nil, halves: nil, expected: nil))
-        let human = StatsReport.Likeness(times([8]), [])
+        let human = StatsReport.Likeness(human: times([8]), bot: [])
         #expect(human == StatsReport.Likeness(share: nil, halves: nil, expected: nil))
-        #expect(StatsReport.Likeness([], times([8])).share == nil)
+        #expect(StatsReport.Likeness(human: [], bot: times([8])).share == nil)
     }
 
     /// The mean over all draws, told from each of them.
@@ -70,7 +72,8 @@ import Testing
     @Test(arguments: [1, 2, 3, 5])
     func whatChanceLeavesIsTheMeanOverAllDraws(_ posts: Int) throws {
         let human = times([8, 8, 8, 8, 8, 12, 12, 12, 20, 20])
-        let likeness = StatsReport.Likeness(human, times(Array(repeating: 8, count: posts)))
+        let likeness = StatsReport.Likeness(
+            human: human, bot: times(Array(repeating: 8, count: posts)))
         let expected = mean([0.5, 0.3, 0.2], posts: posts)
         try expect(#require(likeness.expected)) { abs($0 - expected) < 1e-9 }
     }
@@ -78,10 +81,10 @@ import Testing
     @Test func manyPostsAreNearlyAsAlikeAsCanBe() throws {
         let human = times((0..<2_400).map { $0 % 24 })
         let many = try #require(
-            StatsReport.Likeness(human, times((0..<100_000).map { $0 % 24 })).expected)
+            StatsReport.Likeness(human: human, bot: times((0..<100_000).map { $0 % 24 })).expected)
         #expect(many > 0.99 && many < 1)
         // One hour alone is always met.
-        #expect(StatsReport.Likeness(times([8, 8]), times([9])).expected == 1)
+        #expect(StatsReport.Likeness(human: times([8, 8]), bot: times([9])).expected == 1)
     }
 
     @Test func statsTellWhatTheirPartsTell() async throws {

@@ -151,7 +151,7 @@ import Testing
                     "UPDATE mirrors SET created_ms = (created_ms + 1) % 1000000")
             }
         ).run()
-        #expect(outcome == .restless)
+        #expect(outcome == .keepsChanging)
         try await place.table.requireHere()
         await #expect(throws: ConfigurationError.self) { try await server.table.requireHere() }
     }

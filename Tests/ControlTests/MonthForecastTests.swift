@@ -46,7 +46,7 @@ import Testing
                 "older favorites $0.824995",
             ])
         #expect(forecast.total == Money(microdollars: 4_999_990))
-        #expect(forecast.life == Money(microdollars: 3_350_000))
+        #expect(forecast.costOfDailyWork == Money(microdollars: 3_350_000))
         #expect(forecast.isEnough)
         #expect(
             forecast.assumptions == [
@@ -80,7 +80,7 @@ import Testing
     @Test func aDearLifeIsSaidToBeOne() async throws {
         let dear = try #require(
             try await forecast(posts: 10, left: TrainingLeft(posts: .begun(3_000))))
-        #expect(dear.life == Money(microdollars: 6_950_000))
+        #expect(dear.costOfDailyWork == Money(microdollars: 6_950_000))
         #expect(!dear.isEnough)
         #expect(!dear.lines.contains { $0.what == "older posts" })
     }

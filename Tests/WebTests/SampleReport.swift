@@ -35,7 +35,7 @@ enum SampleReport {
         return StatsReport(
             mirror: "default", human: name, bot: "mirror@home.example", timeZone: "UTC", made: now,
             humanPosts: StatsReport.Rhythm(human), botPosts: StatsReport.Rhythm(bot),
-            likeness: StatsReport.Likeness(human, bot),
+            likeness: StatsReport.Likeness(human: human, bot: bot),
             days: days.enumerated().map { index, day in
                 StatsReport.Day(
                     day: day, humanPosts: day.weekday == 1 ? 3 : 2, posts: index < 18 ? 0 : 1,

@@ -22,7 +22,7 @@ package struct DeskTool: Sendable {
             /// A date such as `2026-11-24`.
             case day
             /// `true` or `false`.
-            case truth
+            case boolean
             /// A list of texts.
             case texts
             /// Texts by their names.
@@ -98,7 +98,7 @@ extension DeskArgument {
 
 extension String: DeskArgument { package static var form: DeskTool.Argument.Form { .text } }
 
-extension Bool: DeskArgument { package static var form: DeskTool.Argument.Form { .truth } }
+extension Bool: DeskArgument { package static var form: DeskTool.Argument.Form { .boolean } }
 
 extension LocalDay: DeskArgument { package static var form: DeskTool.Argument.Form { .day } }
 
@@ -188,7 +188,7 @@ extension DeskTool {
     {
         let key = Name(stringValue: argument.name)
         switch argument.form {
-        case .truth: return []
+        case .boolean: return []
         case .text, .day: return [try call.decodeIfPresent(String.self, forKey: key) ?? ""]
         case .texts: return try call.decodeIfPresent([String].self, forKey: key) ?? []
         case .values:

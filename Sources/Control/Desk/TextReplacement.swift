@@ -52,7 +52,7 @@ struct TextReplacement: Sendable {
     /// - Returns: These slots after the change.
     /// - Throws: The store's error.
     @discardableResult
-    func giveWay(to action: Action, now: Date) async throws -> [Action] {
+    func replaceTexts(sharedWith action: Action, now: Date) async throws -> [Action] {
         let keys = Set(action.texts.map(TextRules.textKey))
         var changed: [Action] = []
         for waiting in try await store.waitingPosts()

@@ -187,7 +187,7 @@ package struct Doctor: Sendable {
         var serverFindings: [Finding] = []
         if role == .bot {
             serverFindings = try await probe(account, network)
-            serverFindings += habits(probes ? try await current(configured) : network)
+            serverFindings += habits(probes ? try await networkAfterProbe(configured) : network)
             serverFindings += await examined("rules") { try await rules(of: network, account.id) }
         }
         return [loginFinding] + scopes + clock(network) + serverFindings
@@ -211,7 +211,9 @@ package struct Doctor: Sendable {
     }
 
     /// The account's network with the findings of the latest probe.
-    private func current(_ account: AccountConfiguration) async throws -> any SocialNetwork {
+    private func networkAfterProbe(_ account: AccountConfiguration) async throws
+        -> any SocialNetwork
+    {
         let network = try await mirror.measuredNetwork(for: account)
         if network.name.traits.site == nil { _ = try await network.verifyAccount() }
         return network
@@ -286,9 +288,13 @@ package struct Doctor: Sendable {
             ]
         }
         let day = time.rfc3339.prefix(10)
-        let broken = ServerPromise.allCases.filter { kept[$0] == .some(.some(false)) }
-        let unseen = ServerPromise.allCases.filter { kept[$0] == .some(.none) }
-        let holds = ServerPromise.allCases.filter { kept[$0] == .some(.some(true)) }.map(\.text)
+        // A promise that was not tested is missing; one that cannot be observed has the value nil.
+        let tested = ServerPromise.allCases.compactMap { promise in
+            kept[promise].map { (promise: promise, isKept: $0) }
+        }
+        let broken = tested.filter { $0.isKept == false }.map(\.promise)
+        let unseen = tested.filter { $0.isKept == nil }.map(\.promise)
+        let holds = tested.filter { $0.isKept == true }.map(\.promise.text)
         if !holds.isEmpty {
             findings.append(.ok("probe", "on \(day): " + holds.joined(separator: "; ")))
         }
@@ -476,7 +482,7 @@ package struct Doctor: Sendable {
         return .warn(
             "next month", text,
             fix:
-                "raise \(Setting.xBudget.name) to \(forecast.life.cents), or lower \(Setting.maxPerDay.name); else the bot is "
+                "raise \(Setting.xBudget.name) to \(forecast.costOfDailyWork.cents), or lower \(Setting.maxPerDay.name); else the bot is "
                 + "silent at the month's end")
     }
 }

@@ -48,7 +48,9 @@ package struct EffectRecovery: Sendable {
     private var logger: Logger { mirror.logger }
 
     /// Seconds after which a request that is sent now, and its effects, are certainly over.
-    var patience: TimeInterval { network.capabilities.requestDeadline.timeInterval + Self.margin }
+    var requestLifetime: TimeInterval {
+        network.capabilities.requestDeadline.timeInterval + Self.margin
+    }
 
     /// When an effect is examined next; nil if there is none.
     ///
@@ -72,7 +74,8 @@ package struct EffectRecovery: Sendable {
                 continue
             }
             guard takingOver || effect.isDue(at: now) else { continue }
-            guard var held = try await mirror.effects.take(effect, next: now + patience) else {
+            guard var held = try await mirror.effects.take(effect, next: now + requestLifetime)
+            else {
                 continue
             }
             guard held.account == account.reference else {
@@ -152,10 +155,10 @@ package struct EffectRecovery: Sendable {
         effect.error = nil
         if let sent = effect.sent {
             let age = now.timeIntervalSince(sent)
-            if age < patience {
+            if age < requestLifetime {
                 // After a clock was set back the age is unknown.
                 if age < 0 { effect.sent = now }
-                effect.next = now + patience - max(0, age)
+                effect.next = now + requestLifetime - max(0, age)
                 return try await note(effect)
             }
         }

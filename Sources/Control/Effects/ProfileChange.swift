@@ -49,10 +49,10 @@ extension HumanMirror {
                 try await bot.verifyAccount().id
             }
         let now = clock.now
-        let patience = EffectRecovery(self, network: bot, account: account).patience
+        let requestLifetime = EffectRecovery(self, network: bot, account: account).requestLifetime
         let effect = try await effects.begin(
             .profile, mark: change.mark, account: account, begun: bot.present(at: now), sent: now,
-            next: now + patience)
+            next: now + requestLifetime)
         do {
             try await network.setProfile(change.intended, insteadOf: change.present)
         } catch let error as NetworkError where error.outcome != .unknown {

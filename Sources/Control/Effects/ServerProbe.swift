@@ -105,7 +105,7 @@ private actor ProbeAttempt {
         server = network.plainServer
         effect = try await mirror.effects.begin(
             .probe, mark: mark, account: account.id, begun: network.present(at: now),
-            next: now + recovery.patience)
+            next: now + recovery.requestLifetime)
     }
 
     private var text: String {
@@ -117,7 +117,7 @@ private actor ProbeAttempt {
 
     func tryOut() async throws {
         // On a network without unlisted posts, the post is public.
-        var draft = draft(text, "post")
+        var draft = draft(text, step: "post")
         let visibilities = network.capabilities.visibilities
         if !visibilities.contains(.unlisted) { draft.visibility = .public }
         guard let post = try await publish(draft) else {
@@ -143,7 +143,8 @@ private actor ProbeAttempt {
     /// Answers the first post with a reply that only its author sees; if the server does not
     /// support that, with the visibility of the first post.
     private func answer(_ post: String) async throws {
-        var draft = draft("@\(account.handle) \(text) This answers it.", "answer", replyTo: post)
+        var draft = draft(
+            "@\(account.handle) \(text) This answers it.", step: "answer", replyTo: post)
         var isDirect = network.capabilities.visibilities.contains(.direct)
         draft.visibility = isDirect ? .direct : .public
         let reply: String?
@@ -151,7 +152,7 @@ private actor ProbeAttempt {
             reply = try await publish(draft)
         } catch let error as NetworkError where isDirect && error.dropsItem {
             isDirect = false
-            draft = self.draft(draft.text, "open-answer", replyTo: post)
+            draft = self.draft(draft.text, step: "open-answer", replyTo: post)
             reply = try await publish(draft)
         } catch let error as NetworkError where error.isLastWord && error.outcome == .unknown {
             // The reply was published, but the response contains no identifier.
@@ -179,7 +180,8 @@ private actor ProbeAttempt {
         let wasShown = try await server.isShownWithoutLogin(post)
         let editedText = text + " This was changed."
         try await holdEffect()
-        guard let isAccepted = try await server.change(post, to: draft(editedText, "edit")) else {
+        guard let isAccepted = try await server.change(post, to: draft(editedText, step: "edit"))
+        else {
             return
         }
         try await holdEffect()
@@ -210,15 +212,16 @@ private actor ProbeAttempt {
             let isShown = try await server.read(post) != nil
             try await holdEffect()
             let isShownToAnybody = try await server.isShownWithoutLogin(post) ?? false
-            result.kept[.deletes] = !isShown && !isShownToAnybody
+            let isDeleted = !isShown && !isShownToAnybody
+            result.kept[.deletes] = isDeleted
             try await holdEffect()
-            result.kept[.unlistsDeleted] = try await !server.newest().contains(post)
-            let isDeleted = result.kept[.deletes] == .some(true)
-            if isDeleted, result.kept[.unlistsDeleted] == .some(true) { return }
+            let isUnlisted = try await !server.newest().contains(post)
+            result.kept[.unlistsDeleted] = isUnlisted
+            if isDeleted, isUnlisted { return }
         }
     }
 
-    private func draft(_ text: String, _ step: String, replyTo: String? = nil) -> Draft {
+    private func draft(_ text: String, step: String, replyTo: String? = nil) -> Draft {
         Draft(
             text: text, replyTo: replyTo, visibility: .unlisted, language: "en",
             key: "\(step)-\(effect.mark)".replacing(" ", with: "-"), createdAt: mirror.clock.now)
@@ -250,7 +253,7 @@ private actor ProbeAttempt {
     ///
     /// - Throws: ``EffectTaken`` if another process has taken it over; the store's error.
     private func holdEffect() async throws {
-        effect.next = mirror.clock.now + recovery.patience
+        effect.next = mirror.clock.now + recovery.requestLifetime
         try await mirror.effects.note(effect)
     }
 

@@ -18,7 +18,8 @@ extension Health {
         let time = LocalTime(date, in: zone)
         let today = LocalTime(now, in: zone).day
         let clock = time.day == today ? "\(time.minute)" : "\(time)"
-        return "\(clock) (in \(minutes < 90 ? "\(minutes) min" : "\((minutes + 30) / 60) h"))"
+        let hours = Int((Double(minutes) / 60).rounded())
+        return "\(clock) (in \(minutes < 90 ? "\(minutes) min" : "\(hours) h"))"
     }
 
     /// The line of `status --check`.

@@ -18,22 +18,28 @@ extension HealthFacts {
             archiveObstacles, budgetObstacles, feedObstacles, partObstacles, planObstacles,
             favoriteObstacles, reviewObstacles, humanObstacles,
         ].flatMap(\.self)
-        return all.enumerated()
-            .sorted { ($0.element.code.rank, $0.offset) < ($1.element.code.rank, $1.offset) }.map(
-                \.element)
+        // Obstacles with the same code keep their order.
+        return all.enumerated().sorted {
+            ($0.element.code.rank, $0.offset) < ($1.element.code.rank, $1.offset)
+        }.map(
+            \.element)
     }
 
     private func unusableSetting(_ problem: String) -> Obstacle {
-        make(.settingUnusable, .stops, problem, brief: "a stored setting cannot be used")
+        makeObstacle(
+            .settingUnusable, .stops, cause: problem, brief: "a stored setting cannot be used")
     }
 
-    private static let all = Obstacle.Work.allCases
+    private static let allWork = Obstacle.Work.allCases
 
-    private func make(
+    /// Returns an obstacle whose proposed commands have the mirror's flags.
+    ///
+    /// - Parameter affectedWork: ``Obstacle/stops``; empty for an obstacle that affects no work.
+    private func makeObstacle(
         _ code: Obstacle.Code, _ weight: Obstacle.Weight,
-        of stops: [Obstacle.Work] = HealthFacts.all,
-        since: Date? = nil, _ cause: String, brief: String? = nil, _ remedy: Obstacle.Remedy? = nil,
-        by mender: Finding.Cause = .configuration
+        affecting affectedWork: [Obstacle.Work] = HealthFacts.allWork,
+        since: Date? = nil, cause: String, brief: String? = nil, remedy: Obstacle.Remedy? = nil,
+        mender: Finding.Cause = .configuration
     ) -> Obstacle {
         func withFlags(_ text: String) -> String { CommandWords.adding(flags, to: text) }
         let remedy = remedy.map {
@@ -42,7 +48,7 @@ extension HealthFacts {
                 text: $0.text.map(withFlags))
         }
         return Obstacle(
-            code: code, since: since, stops: stops, weight: weight, cause: withFlags(cause),
+            code: code, since: since, stops: affectedWork, weight: weight, cause: withFlags(cause),
             brief: withFlags(brief ?? cause),
             remedy: remedy, mender: mender)
     }
@@ -68,7 +74,9 @@ extension HealthFacts {
         var obstacles: [Obstacle] = []
         if let move, let problem = move.problem {
             let code: Obstacle.Code = move.state == .arriving ? .arriving : .moved
-            obstacles.append(make(code, .stops, since: move.since, "the mirror \(local(problem))"))
+            obstacles.append(
+                makeObstacle(code, .stops, since: move.since, cause: "the mirror \(local(problem))")
+            )
         }
         if let pause {
             let reason = pause.reason.map { ": \($0)" } ?? ""
@@ -76,15 +84,18 @@ extension HealthFacts {
                 "the mirror pauses since \(pause.beginning(in: zone)) \(pause.ending(in: zone))\(reason)"
             if pause.code == .firstPostHidden {
                 obstacles.append(
-                    make(
-                        .firstPostHidden, .stops, since: pause.since, cause,
+                    makeObstacle(
+                        .firstPostHidden, .stops, since: pause.since, cause: cause,
                         brief: "the bot's first post cannot be seen without a login",
-                        .run("mirror-bot resume", "run mirror-bot resume if that is intended")))
+                        remedy: .run(
+                            "mirror-bot resume", text: "run mirror-bot resume if that is intended"))
+                )
             } else {
                 obstacles.append(
-                    make(
-                        .paused, .wanted, since: pause.since, cause, brief: "the mirror pauses",
-                        Obstacle.Remedy(command: "mirror-bot resume"), by: .later))
+                    makeObstacle(
+                        .paused, .wanted, since: pause.since, cause: cause,
+                        brief: "the mirror pauses",
+                        remedy: Obstacle.Remedy(command: "mirror-bot resume"), mender: .later))
             }
         }
         return obstacles
@@ -94,7 +105,8 @@ extension HealthFacts {
 
     private func retired(_ retirement: Retirement) -> Obstacle {
         let cause = "the mirror has retired at \(words(retirement.ended ?? retirement.date))"
-        var obstacle = make(.retired, .wanted, since: retirement.ended, cause, by: .later)
+        var obstacle = makeObstacle(
+            .retired, .wanted, since: retirement.ended, cause: cause, mender: .later)
         let rolesWithLogin = AccountRole.allCases.filter {
             accounts[$0].map { $0.problem == nil } ?? false
         }
@@ -111,15 +123,16 @@ extension HealthFacts {
     /// The obstacles from a planned or begun retirement.
     private var retirementObstacles: [Obstacle] {
         guard let retirement, !isElsewhere else { return [] }
-        let after = retirement.takesBack ? ", and everything is taken back" : ""
+        let undoClause = retirement.takesBack ? ", and everything is taken back" : ""
         guard retirement.isDue(at: now) else {
             return [
-                make(
-                    .retiring, .note, of: [],
-                    "the mirror retires at \(words(retirement.date))\(after)",
-                    .run(
-                        "mirror-bot retire --cancel", "mirror-bot retire --cancel takes that back"),
-                    by: .later)
+                makeObstacle(
+                    .retiring, .note, affecting: [],
+                    cause: "the mirror retires at \(words(retirement.date))\(undoClause)",
+                    remedy: .run(
+                        "mirror-bot retire --cancel",
+                        text: "mirror-bot retire --cancel takes that back"),
+                    mender: .later)
             ]
         }
         let step =
@@ -129,9 +142,11 @@ extension HealthFacts {
             default: "what is to be taken back is, and then the logins are removed"
             }
         return [
-            make(
-                .retiring, .wanted, of: [.hearing, .favorites, .learning], since: retirement.date,
-                "the mirror retires since \(words(retirement.date)): \(step)", by: .later)
+            makeObstacle(
+                .retiring, .wanted, affecting: [.hearing, .favorites, .learning],
+                since: retirement.date,
+                cause: "the mirror retires since \(words(retirement.date)): \(step)", mender: .later
+            )
         ]
     }
 
@@ -146,24 +161,26 @@ extension HealthFacts {
         case .given: return []
         case .unstated:
             return [
-                make(
-                    .consentUnstated, .note, of: [],
-                    "it is not recorded that the human agreed to this mirror",
-                    .set(setting, "say it once: \(statement)"))
+                makeObstacle(
+                    .consentUnstated, .note, affecting: [],
+                    cause: "it is not recorded that the human agreed to this mirror",
+                    remedy: .set(setting, text: "say it once: \(statement)"))
             ]
         case .missing:
             return [
-                make(
-                    .noConsent, .stops, of: [.sending, .favorites],
-                    "nobody said that the human agreed to this mirror",
-                    .set(setting, "\(login), or \(statement)"))
+                makeObstacle(
+                    .noConsent, .stops, affecting: [.sending, .favorites],
+                    cause: "nobody said that the human agreed to this mirror",
+                    remedy: .set(setting, text: "\(login), or \(statement)"))
             ]
         case .stopped(let since):
             let cause = "the human stopped this mirror for good at \(words(since))"
             return [
-                make(
-                    .stoppedByHuman, .stops, of: [.sending, .favorites], since: since, cause,
-                    .set(setting, "if they agree anew: a new \(login), or \(statement)"))
+                makeObstacle(
+                    .stoppedByHuman, .stops, affecting: [.sending, .favorites], since: since,
+                    cause: cause,
+                    remedy: .set(
+                        setting, text: "if they agree anew: a new \(login), or \(statement)"))
             ]
         }
     }
@@ -178,12 +195,14 @@ extension HealthFacts {
                 standing.state == .memorial
                 ? ", best after mirror-bot set \(Setting.memorial.name)=yes" : ""
             return [
-                make(
-                    .humanAway, .stops, of: [.sending, .favorites], since: standing.since, cause,
+                makeObstacle(
+                    .humanAway, .stops, affecting: [.sending, .favorites], since: standing.since,
+                    cause: cause,
                     brief: standing.words,
-                    .run(
+                    remedy: .run(
                         "mirror-bot resume --knowing",
-                        "mirror-bot resume --knowing goes on all the same\(memorial), and mirror-bot retire ends the mirror"
+                        text:
+                            "mirror-bot resume --knowing goes on all the same\(memorial), and mirror-bot retire ends the mirror"
                     ))
             ]
         }
@@ -192,12 +211,13 @@ extension HealthFacts {
         let server = host.map { " --server https://\($0)" } ?? ""
         let login = "mirror-bot login \(network) --as human\(server) --rebind"
         return [
-            make(
-                .humanMoved, .note, of: [], since: standing.since, cause,
+            makeObstacle(
+                .humanMoved, .note, affecting: [], since: standing.since, cause: cause,
                 brief: "the human has moved",
-                .run(
+                remedy: .run(
                     login,
-                    "\(login) lets the mirror follow, and mirror-bot resume --knowing leaves it as it is"
+                    text:
+                        "\(login) lets the mirror follow, and mirror-bot resume --knowing leaves it as it is"
                 ))
         ]
     }
@@ -208,42 +228,46 @@ extension HealthFacts {
         let what = changedRules == 1 ? "1 sentence" : "\(changedRules) sentences"
         let verb = changedRules == 1 ? "is" : "are"
         return [
-            make(
-                .rulesChanged, .note, of: [],
-                "\(what) about bots in the rules of the bot's server \(verb) new or gone",
-                .run("mirror-bot doctor", "mirror-bot doctor shows them"))
+            makeObstacle(
+                .rulesChanged, .note, affecting: [],
+                cause: "\(what) about bots in the rules of the bot's server \(verb) new or gone",
+                remedy: .run("mirror-bot doctor", text: "mirror-bot doctor shows them"))
         ]
     }
 
     private var botObstacles: [Obstacle] {
         guard !isElsewhere else { return [] }
         var obstacles: [Obstacle] = []
-        let sends: [Obstacle.Work] = [.sending, .hearing, .favorites]
+        let workOfBot: [Obstacle.Work] = [.sending, .hearing, .favorites]
         if let account = accounts[.bot], let problem = account.problem {
             obstacles.append(
-                make(
-                    account.isUnusable ? .botLoginUnusable : .noBotAccount, .stops, of: sends,
-                    problem,
+                makeObstacle(
+                    account.isUnusable ? .botLoginUnusable : .noBotAccount, .stops,
+                    affecting: workOfBot,
+                    cause: problem,
                     brief: "the bot has no account that can be used",
-                    Obstacle.Remedy(
+                    remedy: Obstacle.Remedy(
                         command: "mirror-bot login \(account.network.rawValue) --as bot")))
         } else if areAccountsSame {
             obstacles.append(
-                make(
+                makeObstacle(
                     .sameAccount, .stops,
-                    "bot and human are logged in with the same account; the bot needs its own"))
+                    cause:
+                        "bot and human are logged in with the same account; the bot needs its own"))
         }
         if zone == nil {
             let proposal = proposedZone.map { "; the archive says \($0)" } ?? ""
             obstacles.append(
-                make(
-                    .noTimeZone, .stops, "\(Setting.timeZone.name) is not set\(proposal)",
+                makeObstacle(
+                    .noTimeZone, .stops, cause: "\(Setting.timeZone.name) is not set\(proposal)",
                     brief: "\(Setting.timeZone.name) is not set",
-                    .set(Setting.timeZone.name)))
+                    remedy: .set(Setting.timeZone.name)))
         }
         if hasBot {
-            if let refusal = refusals[.bot] { obstacles.append(refused(.bot, refusal, sends)) }
-            if let wait = wait(of: .bot, .publish), let weight = weight(of: wait) {
+            if let refusal = refusals[.bot] {
+                obstacles.append(refused(.bot, by: refusal, affecting: workOfBot))
+            }
+            if let wait = wait(of: .bot, for: .publish), let weight = weight(of: wait) {
                 obstacles.append(sendingWaits(wait, weight))
             }
         }
@@ -261,7 +285,7 @@ extension HealthFacts {
     private static let waitLifetime: TimeInterval = 86_400
 
     /// The longest of the waits of an account that are about an operation.
-    private func wait(of role: AccountRole, _ operation: NetworkError.Operation) -> AccountWait? {
+    private func wait(of role: AccountRole, for operation: NetworkError.Operation) -> AccountWait? {
         (waits[role] ?? [])
             .filter {
                 $0.scope.covers(operation) && now < max($0.until, $0.noted) + Self.waitLifetime
@@ -289,28 +313,28 @@ extension HealthFacts {
             ? "the network takes no requests of the bot" : "the network takes no posts of the bot"
         let end = wait.holdsCalls && wait.until > now ? ", and not before \(words(wait.until))" : ""
         let brief = "\(what) since \(words(wait.since))\(end)"
-        return make(
+        return makeObstacle(
             .sendingWaits, weight,
-            of: stopsEverything ? [.sending, .hearing, .favorites] : [.sending],
+            affecting: stopsEverything ? [.sending, .hearing, .favorites] : [.sending],
             since: wait.since,
-            "\(brief): \(local(wait.error))", brief: brief, by: .later)
+            cause: "\(brief): \(local(wait.error))", brief: brief, mender: .later)
     }
 
     /// The weight of a feed's error, by its duration until now, or until the end that the network
     /// named.
     ///
-    /// - Parameter passes: Whether the error is one that ends by itself within minutes.
-    private func weight(of feed: FeedHealth, since: Date, passes: Bool) -> Obstacle.Weight {
+    /// - Parameter endsByItself: Whether the error is one that ends by itself within minutes.
+    private func weight(of feed: FeedHealth, since: Date, endsByItself: Bool) -> Obstacle.Weight {
         let isMentions = feed.feed == FeedName.botMentions
         let accountWait = Self.operation(of: feed.feed).flatMap {
-            wait(of: Self.role(of: feed.feed), $0)
+            wait(of: Self.role(of: feed.feed), for: $0)
         }
         var end = now
         if let accountWait, accountWait.holdsCalls { end = max(now, accountWait.until) }
         let start = min(since, accountWait?.since ?? since)
         if end.timeIntervalSince(start) >= Self.longWait { return isMentions ? .stops : .hinders }
         guard isOld(since) else { return .note }
-        return isMentions && !passes ? .stops : .hinders
+        return isMentions && !endsByItself ? .stops : .hinders
     }
 
     /// The call that reads a feed; `nil` for a part of the work that is no feed.
@@ -324,9 +348,9 @@ extension HealthFacts {
         }
     }
 
-    private func refused(_ role: AccountRole, _ fault: WorkFault, _ stops: [Obstacle.Work])
-        -> Obstacle
-    {
+    private func refused(
+        _ role: AccountRole, by fault: WorkFault, affecting affectedWork: [Obstacle.Work]
+    ) -> Obstacle {
         let isBot = role == .bot
         let code: Obstacle.Code =
             switch fault.code.flatMap(NetworkError.Code.init(rawValue:)) {
@@ -338,13 +362,14 @@ extension HealthFacts {
             fault.code == NetworkError.Code.accountDisabled.rawValue ? "account" : "credentials"
         let cause = "the network refuses the \(role.rawValue)'s \(what) since \(words(fault.since))"
         let network = accounts[role]?.network.rawValue ?? "NETWORK"
-        var obstacle = make(
-            code, .stops, of: stops, since: fault.since, "\(cause): \(local(fault.error))",
+        var obstacle = makeObstacle(
+            code, .stops, affecting: affectedWork, since: fault.since,
+            cause: "\(cause): \(local(fault.error))",
             brief: cause,
-            Obstacle.Remedy(
+            remedy: Obstacle.Remedy(
                 command: "mirror-bot login \(network) --as \(role.rawValue)",
                 text: "mirror-bot login \(network) --as \(role.rawValue) logs in again"),
-            by: .refused)
+            mender: .refused)
         if what == "account" {
             obstacle.remedy = .doing("log in with a browser to see what the server wants")
         }
@@ -357,13 +382,13 @@ extension HealthFacts {
             switch store.kind {
             case .full: .storeFull
             case .readOnly: .storeReadOnly
-            case .away: .storeAway
+            case .unreachable: .storeAway
             }
         return [
-            make(
-                code, .stops, since: store.since, local(store.text),
+            makeObstacle(
+                code, .stops, since: store.since, cause: local(store.text),
                 brief: "the database cannot be used",
-                by: .unavailable)
+                mender: .unavailable)
         ]
     }
 
@@ -374,7 +399,7 @@ extension HealthFacts {
     private var workerObstacles: [Obstacle] {
         // Without a bot no worker can start; a mirror that lives elsewhere needs no worker here.
         guard !isElsewhere, hasBot else { return [] }
-        let start = Obstacle.Remedy.run("mirror-bot run", "start one with mirror-bot run")
+        let start = Obstacle.Remedy.run("mirror-bot run", text: "start one with mirror-bot run")
         switch worker {
         // A worker with other mirrors keeps holding a mirror whose own work has ended.
         case .running: if let endFault { return [ended(endFault)] }
@@ -382,34 +407,43 @@ extension HealthFacts {
         case .absent:
             if let endFault { return [ended(endFault)] }
             return [
-                make(
-                    .noWorker, .stops, "no worker is running", setup.isEmpty ? start : lastStep,
-                    by: .later)
+                makeObstacle(
+                    .noWorker, .stops, cause: "no worker is running",
+                    remedy: setup.isEmpty ? start : lastStep,
+                    mender: .later)
             ]
         case .late(let silence, let limit):
             return [
-                make(
+                makeObstacle(
                     .workerLate, .stops, since: now - silence,
-                    "the worker's last beat was \(Int(silence)) s ago; after \(Int(limit)) s it counts as gone",
-                    by: .later)
+                    cause:
+                        "the worker's last beat was \(Int(silence)) s ago; after \(Int(limit)) s it counts as gone",
+                    mender: .later)
             ]
         case .passLate(let last, let every):
             let minutes = max(1, Int((every / 60).rounded()))
             return [
-                make(
+                makeObstacle(
                     .passLate, .stops, since: last,
-                    "mirror-bot run --once was called every \(minutes) min, and last ended at \(words(last))",
-                    .doing("check the schedule that calls it"), by: .later)
+                    cause:
+                        "mirror-bot run --once was called every \(minutes) min, and last ended at \(words(last))",
+                    remedy: .doing("check the schedule that calls it"), mender: .later)
             ]
         }
         return lastingFaults.compactMap { fault -> Obstacle? in
             switch fault.part {
             case WorkFault.start:
-                failing(.startFails, .stops, HealthFacts.all, "the worker cannot begin", fault)
+                failing(
+                    .startFails, .stops, affecting: HealthFacts.allWork,
+                    brief: "the worker cannot begin", fault)
             case WorkFault.publisher:
-                failing(.publisherFails, .stops, [.sending], "\(fault.part) fails each time", fault)
+                failing(
+                    .publisherFails, .stops, affecting: [.sending],
+                    brief: "\(fault.part) fails each time", fault)
             case FeedName.botMentions where !unreadFeeds.contains(fault.part):
-                failing(.mentionsFail, .stops, [.hearing], "\(fault.part) fails each time", fault)
+                failing(
+                    .mentionsFail, .stops, affecting: [.hearing],
+                    brief: "\(fault.part) fails each time", fault)
             default: nil
             }
         }
@@ -418,7 +452,7 @@ extension HealthFacts {
     /// The last step of the setup, which starts the worker; nil while other steps are left.
     private var lastStep: Obstacle.Remedy? {
         guard setup.count(where: { !$0.isDone }) == 1, let last = setup.last else { return nil }
-        return .run(last.command, "start one with \(last.command)")
+        return .run(last.command, text: "start one with \(last.command)")
     }
 
     private func ended(_ fault: WorkFault) -> Obstacle {
@@ -429,22 +463,23 @@ extension HealthFacts {
             case .some: .refused
             case nil: .unavailable
             }
-        return make(
+        return makeObstacle(
             .workerEnded, .stops, since: fault.since,
-            "the worker ended at \(words(fault.since)): \(local(fault.error))",
+            cause: "the worker ended at \(words(fault.since)): \(local(fault.error))",
             brief: "the worker has ended",
-            .run("mirror-bot run", "fix that and start it again with mirror-bot run"),
-            by: mender)
+            remedy: .run("mirror-bot run", text: "fix that and start it again with mirror-bot run"),
+            mender: mender)
     }
 
+    /// The obstacle of a part of the work that fails each time, with the fault as its cause.
     private func failing(
-        _ code: Obstacle.Code, _ weight: Obstacle.Weight, _ stops: [Obstacle.Work], _ brief: String,
-        _ fault: WorkFault
+        _ code: Obstacle.Code, _ weight: Obstacle.Weight, affecting affectedWork: [Obstacle.Work],
+        brief: String, _ fault: WorkFault
     ) -> Obstacle {
-        make(
-            code, weight, of: stops, since: fault.since,
-            "\(brief) since \(words(fault.since)): \(local(fault.error))",
-            brief: brief, by: .unavailable)
+        makeObstacle(
+            code, weight, affecting: affectedWork, since: fault.since,
+            cause: "\(brief) since \(words(fault.since)): \(local(fault.error))",
+            brief: brief, mender: .unavailable)
     }
 
     /// The lasting faults, except those of the database, which has an obstacle of its own.
@@ -461,35 +496,44 @@ extension HealthFacts {
     private var policyObstacles: [Obstacle] {
         guard !isElsewhere, hasBot, !mayPublish else { return [] }
         return [
-            make(
-                .policyUnacknowledged, .stops, of: [.sending],
-                "\(Setting.acknowledgeXPolicy.name) is no",
-                .set(Setting.acknowledgeXPolicy.name, "the README says what X asks of a mirror"))
+            makeObstacle(
+                .policyUnacknowledged, .stops, affecting: [.sending],
+                cause: "\(Setting.acknowledgeXPolicy.name) is no",
+                remedy: .set(
+                    Setting.acknowledgeXPolicy.name, text: "the README says what X asks of a mirror"
+                ))
         ]
     }
 
     private var archiveObstacles: [Obstacle] {
         guard !isElsewhere else { return [] }
         let train = Obstacle.Remedy.run(
-            "mirror-bot train scheduler", "run mirror-bot train scheduler")
+            "mirror-bot train scheduler", text: "run mirror-bot train scheduler")
         if !knowsPast {
             return [
-                make(
-                    .pastUnknown, .stops, of: [.sending], "the human's past has not been read",
-                    train)
+                makeObstacle(
+                    .pastUnknown, .stops, affecting: [.sending],
+                    cause: "the human's past has not been read",
+                    remedy: train)
             ]
         }
         if !hasPosts {
-            return [make(.archiveEmpty, .stops, of: [.sending], "the archive is empty", train)]
+            return [
+                makeObstacle(
+                    .archiveEmpty, .stops, affecting: [.sending], cause: "the archive is empty",
+                    remedy: train)
+            ]
         }
         if let obstacle = unverifiedPosts { return [obstacle] }
         guard isWithoutText, !deliberateLimits.onlyAnswers else { return [] }
         return [
-            make(
-                .noFitText, .hinders, of: [.sending], "none of the texts may be posted by itself",
-                .set(
+            makeObstacle(
+                .noFitText, .hinders, affecting: [.sending],
+                cause: "none of the texts may be posted by itself",
+                remedy: .set(
                     Setting.fitness.name,
-                    "mirror-bot status says by which rules; \(Setting.fitness.name), \(Setting.links.name) and \(Setting.media.name) decide on some"
+                    text:
+                        "mirror-bot status says by which rules; \(Setting.fitness.name), \(Setting.links.name) and \(Setting.media.name) decide on some"
                 ))
         ]
     }
@@ -507,11 +551,12 @@ extension HealthFacts {
             unverified.isAll
             ? "nobody can be asked whether the posts of the archive are still there"
             : "nobody can be asked whether posts of a network that the human is not on are still there"
-        let stops: [Obstacle.Work] = unverified.isAll ? [.sending] : []
+        let affectedWork: [Obstacle.Work] = unverified.isAll ? [.sending] : []
         let remedy = Obstacle.Remedy.set(
             Setting.trustArchive.name,
-            "log the human in there, or \(Setting.trustArchive.name)=yes publishes them")
-        return make(.postsUnverified, weight, of: stops, cause, remedy)
+            text: "log the human in there, or \(Setting.trustArchive.name)=yes publishes them")
+        return makeObstacle(
+            .postsUnverified, weight, affecting: affectedWork, cause: cause, remedy: remedy)
     }
 
     private var budgetObstacles: [Obstacle] {
@@ -520,35 +565,39 @@ extension HealthFacts {
         if let money, let network = paid.values.first,
             let setting = network.descriptor.prices?.budgetSetting
         {
-            let change = Obstacle.Remedy.set(setting, "\(setting) changes that")
+            let changeOfBudget = Obstacle.Remedy.set(setting, text: "\(setting) changes that")
             let until =
                 "until \(money.renews.rfc3339.prefix(10)): \(money.left) is left of the month's \(money.budget)"
             let brief =
                 "until \(money.renews.rfc3339.prefix(10)), \(money.left) of \(money.budget) being left"
-            func unpaid(_ code: Obstacle.Code, _ stops: [Obstacle.Work], _ what: String) -> Obstacle
-            {
-                make(
-                    code, .stops, of: stops, "\(what) \(until)", brief: brief, change,
-                    by: .unavailable)
+            func unpaid(
+                _ code: Obstacle.Code, affecting affectedWork: [Obstacle.Work],
+                _ consequence: String
+            ) -> Obstacle {
+                makeObstacle(
+                    code, .stops, affecting: affectedWork, cause: "\(consequence) \(until)",
+                    brief: brief, remedy: changeOfBudget,
+                    mender: .unavailable)
             }
             if money.isSpent {
-                var stops: [Obstacle.Work] =
+                var paidWork: [Obstacle.Work] =
                     paid[.bot] != nil ? [.sending, .hearing, .favorites] : []
-                if paid[.human] != nil { stops.append(.learning) }
+                if paid[.human] != nil { paidWork.append(.learning) }
                 obstacles.append(
-                    unpaid(.budgetSpent, stops, "\(network.displayName) is left alone"))
+                    unpaid(
+                        .budgetSpent, affecting: paidWork, "\(network.displayName) is left alone"))
             } else {
                 if money.lacksOwnPosts {
                     obstacles.append(
                         unpaid(
-                            .ownPostsUnpaid, [.learning],
+                            .ownPostsUnpaid, affecting: [.learning],
                             "the human's posts on \(network.displayName) are not read")
                     )
                 }
                 if money.lacksMentions {
                     obstacles.append(
                         unpaid(
-                            .mentionsUnpaid, [.hearing],
+                            .mentionsUnpaid, affecting: [.hearing],
                             "the bot's mentions on \(network.displayName) are not read")
                     )
                 }
@@ -591,7 +640,7 @@ extension HealthFacts {
             let since = feed.errorSince ?? .distantPast
             let code = feed.errorCode.map(NetworkError.Code.init(rawValue:))
             let cause = "\(feed.feed) cannot be read since \(words(since)): \(local(error))"
-            let stops = Self.work(of: feed.feed)
+            let affectedWork = Self.work(of: feed.feed)
             switch code {
             case .overBudget?:
                 // The month's budget is an obstacle of its own; the share of a day is renewed on
@@ -602,24 +651,26 @@ extension HealthFacts {
                 else { return nil }
                 // Learning is spread over the month, so that its feeds wait on most days.
                 guard feed.feed == FeedName.botMentions else {
-                    return make(
-                        .feedWaits, .note, of: stops, since: since, cause, brief: feed.feed,
-                        by: .later)
+                    return makeObstacle(
+                        .feedWaits, .note, affecting: affectedWork, since: since, cause: cause,
+                        brief: feed.feed,
+                        mender: .later)
                 }
-                return waits(feed, since: since, cause)
+                return waitingFeed(feed, since: since, cause: cause)
             case .rateLimited?, .capReached?:
-                return waits(feed, since: since, cause)
+                return waitingFeed(feed, since: since, cause: cause)
             case .creditsDepleted?:
-                return make(
-                    .creditsDepleted, .stops, of: stops, since: since, cause,
+                return makeObstacle(
+                    .creditsDepleted, .stops, affecting: affectedWork, since: since, cause: cause,
                     brief: "X requires payment first",
-                    .doing("add credits in the developer console"), by: .unavailable)
+                    remedy: .doing("add credits in the developer console"), mender: .unavailable)
             case .notFound?, .forbidden?:
                 guard feed.feed == FeedName.humanPosts, isOld(since) else { break }
-                return make(
-                    .humanGone, .stops, of: stops, since: since, cause, brief: feed.feed,
-                    .doing("see whether the human's account is private, or has moved"),
-                    by: .unavailable)
+                return makeObstacle(
+                    .humanGone, .stops, affecting: affectedWork, since: since, cause: cause,
+                    brief: feed.feed,
+                    remedy: .doing("see whether the human's account is private, or has moved"),
+                    mender: .unavailable)
             default: break
             }
             // A refusal of the account is an obstacle of its own.
@@ -630,20 +681,22 @@ extension HealthFacts {
             }
             let obstacleCode: Obstacle.Code =
                 feed.feed == FeedName.botMentions ? .mentionsUnread : .feedUnread
-            let weight = weight(of: feed, since: since, passes: false)
-            return make(
-                obstacleCode, weight, of: stops, since: since, cause, brief: feed.feed,
-                by: .unavailable)
+            let weight = weight(of: feed, since: since, endsByItself: false)
+            return makeObstacle(
+                obstacleCode, weight, affecting: affectedWork, since: since, cause: cause,
+                brief: feed.feed,
+                mender: .unavailable)
         }
     }
 
     /// The obstacle of a feed that waits until the network, or the budget, allows a request.
-    private func waits(_ feed: FeedHealth, since: Date, _ cause: String) -> Obstacle {
-        let weight = weight(of: feed, since: since, passes: true)
+    private func waitingFeed(_ feed: FeedHealth, since: Date, cause: String) -> Obstacle {
+        let weight = weight(of: feed, since: since, endsByItself: true)
         let code: Obstacle.Code = weight == .stops ? .mentionsUnread : .feedWaits
-        return make(
-            code, weight, of: Self.work(of: feed.feed), since: since, cause, brief: feed.feed,
-            by: .later)
+        return makeObstacle(
+            code, weight, affecting: Self.work(of: feed.feed), since: since, cause: cause,
+            brief: feed.feed,
+            mender: .later)
     }
 
     /// Whether a condition has lasted so long that it is not expected to end by itself.
@@ -658,17 +711,20 @@ extension HealthFacts {
 
     private func unreached(_ gap: FeedHealth.Unreached, in feed: String) -> Obstacle {
         guard gap.isBeginning else {
-            return make(
-                .itemsUnreached, .note, of: [], since: gap.from,
-                "what came in \(feed) between \(words(gap.from)) and \(words(gap.to)) cannot be read any more"
+            return makeObstacle(
+                .itemsUnreached, .note, affecting: [], since: gap.from,
+                cause:
+                    "what came in \(feed) between \(words(gap.from)) and \(words(gap.to)) cannot be read any more"
             )
         }
-        return make(
-            .itemsUnreached, .note, of: [],
-            "the network lists only the newest of \(feed): nothing before \(words(gap.to)) could be read",
-            .run(
+        return makeObstacle(
+            .itemsUnreached, .note, affecting: [],
+            cause:
+                "the network lists only the newest of \(feed): nothing before \(words(gap.to)) could be read",
+            remedy: .run(
                 "mirror-bot train scheduler --from ARCHIVE",
-                "a downloaded archive has the rest: mirror-bot train scheduler --from ARCHIVE"))
+                text: "a downloaded archive has the rest: mirror-bot train scheduler --from ARCHIVE"
+            ))
     }
 
     private var partObstacles: [Obstacle] {
@@ -676,17 +732,20 @@ extension HealthFacts {
         let special = [WorkFault.start, WorkFault.publisher, FeedName.botMentions]
         for fault in lastingFaults
         where !special.contains(fault.part) && !unreadFeeds.contains(fault.part) {
-            let stops = Self.work(of: fault.part)
-            let weight: Obstacle.Weight = stops.isEmpty ? .hinders : .stops
+            let affectedWork = Self.work(of: fault.part)
+            let weight: Obstacle.Weight = affectedWork.isEmpty ? .hinders : .stops
             obstacles.append(
-                failing(.partFails, weight, stops, "\(fault.part) fails each time", fault))
+                failing(
+                    .partFails, weight, affecting: affectedWork,
+                    brief: "\(fault.part) fails each time", fault))
         }
         for feed in feeds {
             if feed.unreadable > 0 {
                 obstacles.append(
-                    make(
-                        .itemsUnreadable, .note, of: [],
-                        "\(feed.unreadable) of \(feed.feed) could not be read and are skipped until an update of "
+                    makeObstacle(
+                        .itemsUnreadable, .note, affecting: [],
+                        cause:
+                            "\(feed.unreadable) of \(feed.feed) could not be read and are skipped until an update of "
                             + "mirror-bot"))
             }
             obstacles += feed.unreached.prefix(Self.mostNamed).map { unreached($0, in: feed.feed) }
@@ -696,12 +755,13 @@ extension HealthFacts {
             let rest = unconfirmed.count > Self.mostNamed ? " and others" : ""
             let subject = unconfirmed.count == 1 ? "1 action" : "\(unconfirmed.count) actions"
             obstacles.append(
-                make(
-                    .unconfirmed, .note, of: [],
-                    "\(subject) of the last day may or may not have arrived, because the answers were lost: \(names)\(rest)"
+                makeObstacle(
+                    .unconfirmed, .note, affecting: [],
+                    cause:
+                        "\(subject) of the last day may or may not have arrived, because the answers were lost: \(names)\(rest)"
                 ))
         }
-        obstacles += setAside.map { make(.rowsSetAside, .note, of: [], $0) }
+        obstacles += setAside.map { makeObstacle(.rowsSetAside, .note, affecting: [], cause: $0) }
         obstacles += effects.prefix(Self.mostNamed).map(unfinished)
         obstacles += clock
         return obstacles
@@ -720,10 +780,12 @@ extension HealthFacts {
         let byHand = effect.kind == .probe ? "delete them by hand, or run" : "run"
         let remedy: Obstacle.Remedy =
             effect.next == nil
-            ? .run("mirror-bot undo --resume", "\(byHand) mirror-bot undo --resume")
-            : .run("mirror-bot undo --resume", "a worker ends that, or mirror-bot undo --resume")
-        return make(
-            .effectOpen, .note, of: [], since: effect.begun, what + error, brief: what, remedy)
+            ? .run("mirror-bot undo --resume", text: "\(byHand) mirror-bot undo --resume")
+            : .run(
+                "mirror-bot undo --resume", text: "a worker ends that, or mirror-bot undo --resume")
+        return makeObstacle(
+            .effectOpen, .note, affecting: [], since: effect.begun, cause: what + error,
+            brief: what, remedy: remedy)
     }
 
     /// Seconds by which a clock may be wrong: a larger error disturbs OAuth and the age limit of
@@ -734,21 +796,23 @@ extension HealthFacts {
         let fault = faults.first { $0.part == WorkFault.clock }
         guard let lead = clockLead, abs(lead) > Self.clockTolerance else {
             guard clockLead == nil, let fault, worker.isAtWork else { return [] }
-            return [wrongClock(since: fault.since, fault.error, brief: "far")]
+            return [wrongClock(since: fault.since, difference: fault.error, brief: "far")]
         }
         let seconds = "\(Int(abs(lead))) s"
         return [
             wrongClock(
-                since: fault?.since ?? now, "\(seconds) \(lead > 0 ? "ahead" : "behind")",
+                since: fault?.since ?? now,
+                difference: "\(seconds) \(lead > 0 ? "ahead" : "behind")",
                 brief: seconds)
         ]
     }
 
-    private func wrongClock(since: Date, _ difference: String, brief: String) -> Obstacle {
-        make(
-            .clockWrong, .hinders, of: [.sending, .hearing], since: since,
-            "this machine's clock is wrong by more than a minute: \(difference)", brief: brief,
-            .doing("synchronize it with a time server"), by: .unavailable)
+    private func wrongClock(since: Date, difference: String, brief: String) -> Obstacle {
+        makeObstacle(
+            .clockWrong, .hinders, affecting: [.sending, .hearing], since: since,
+            cause: "this machine's clock is wrong by more than a minute: \(difference)",
+            brief: brief,
+            remedy: .doing("synchronize it with a time server"), mender: .unavailable)
     }
 
     // MARK: The plan
@@ -756,40 +820,48 @@ extension HealthFacts {
     private var planObstacles: [Obstacle] {
         guard !isElsewhere else { return [] }
         var obstacles: [Obstacle] = []
-        if let zoneToCome { obstacles.append(make(.zoneToCome, .note, of: [], zoneToCome)) }
+        if let zoneToCome {
+            obstacles.append(makeObstacle(.zoneToCome, .note, affecting: [], cause: zoneToCome))
+        }
         if let adoptedZone {
             obstacles.append(
-                make(
-                    .zoneAdopted, .note, of: [], adoptedZone,
-                    .set(
+                makeObstacle(
+                    .zoneAdopted, .note, affecting: [], cause: adoptedZone,
+                    remedy: .set(
                         Setting.timeZone.name,
-                        "set \(Setting.timeZone.name) if the human lives in another")))
+                        text: "set \(Setting.timeZone.name) if the human lives in another")))
         }
         if let hold = deliberateLimits.uselessHold {
-            obstacles.append(make(.holdUseless, .note, of: [], hold, brief: hold))
+            obstacles.append(
+                makeObstacle(.holdUseless, .note, affecting: [], cause: hold, brief: hold))
         }
         if let setting = deliberateLimits.noAnswers {
-            obstacles.append(make(.noAnswers, .wanted, of: [], "\(setting) is 0", .set(setting)))
+            obstacles.append(
+                makeObstacle(
+                    .noAnswers, .wanted, affecting: [], cause: "\(setting) is 0",
+                    remedy: .set(setting)))
         }
         guard knowsPast, hasPosts else { return obstacles }
         if deliberateLimits.onlyAnswers {
             obstacles.append(
-                make(
-                    .onlyAnswers, .wanted, of: [],
-                    "\(Setting.maxPerDay.name) is 0, so the bot only answers and favorites"))
+                makeObstacle(
+                    .onlyAnswers, .wanted, affecting: [],
+                    cause: "\(Setting.maxPerDay.name) is 0, so the bot only answers and favorites"))
         } else if deliberateLimits.isAlwaysQuiet {
             obstacles.append(
-                make(
-                    .alwaysQuiet, .wanted, of: [],
-                    "\(Setting.quietHours.name) leave no minute of a day"))
+                makeObstacle(
+                    .alwaysQuiet, .wanted, affecting: [],
+                    cause: "\(Setting.quietHours.name) leave no minute of a day"))
         } else if isSilentDay {
             obstacles.append(
-                make(
-                    .silentDay, .note, of: [],
-                    "the plan drew a day of silence, as the human has them"))
+                makeObstacle(
+                    .silentDay, .note, affecting: [],
+                    cause: "the plan drew a day of silence, as the human has them"))
         } else if let end = deliberateLimits.quietUntil {
             obstacles.append(
-                make(.quietHours, .note, of: [], "\(Setting.quietHours.name) last until \(end)"))
+                makeObstacle(
+                    .quietHours, .note, affecting: [],
+                    cause: "\(Setting.quietHours.name) last until \(end)"))
         }
         return obstacles
     }
@@ -799,29 +871,30 @@ extension HealthFacts {
     private var favoriteObstacles: [Obstacle] {
         guard deliberateLimits.wantsFavorites else {
             return [
-                make(
-                    .favoritesOff, .wanted, of: [.favorites], "\(Setting.favoriteMode.name) is off")
+                makeObstacle(
+                    .favoritesOff, .wanted, affecting: [.favorites],
+                    cause: "\(Setting.favoriteMode.name) is off")
             ]
         }
         guard deliberateLimits.favoritesPerDay > 0 else {
             return [
-                make(
-                    .noFavoritesADay, .wanted, of: [.favorites],
-                    "\(Setting.favoritesPerDay.name) is 0")
+                makeObstacle(
+                    .noFavoritesADay, .wanted, affecting: [.favorites],
+                    cause: "\(Setting.favoritesPerDay.name) is 0")
             ]
         }
         var obstacles: [Obstacle] = []
         if hasBot, let account = accounts[.bot], let problem = account.homeProblem {
             obstacles.append(
-                make(
-                    .homeUnread, account.isHomeLeftOut ? .wanted : .stops, of: [.favorites],
-                    "the bot's home timeline is not read, for \(problem)"))
+                makeObstacle(
+                    .homeUnread, account.isHomeLeftOut ? .wanted : .stops, affecting: [.favorites],
+                    cause: "the bot's home timeline is not read, for \(problem)"))
         }
         if favoritesToday >= deliberateLimits.favoritesPerDay {
             obstacles.append(
-                make(
-                    .favoritesSpent, .note, of: [.favorites],
-                    "\(favoritesToday) of \(Setting.favoritesPerDay.name) are given"))
+                makeObstacle(
+                    .favoritesSpent, .note, affecting: [.favorites],
+                    cause: "\(favoritesToday) of \(Setting.favoritesPerDay.name) are given"))
         }
         return obstacles + classifierObstacles
     }
@@ -834,16 +907,17 @@ extension HealthFacts {
         switch classifierLack {
         case .dictionary(let problem):
             obstacles.append(
-                make(
-                    .dictionaryMissing, .stops, of: [.favorites, .learning], problem,
+                makeObstacle(
+                    .dictionaryMissing, .stops, affecting: [.favorites, .learning], cause: problem,
                     brief: "the dictionary cannot be opened",
-                    .set(Setting.dictionary.name, "\(Setting.dictionary.name) names it")
+                    remedy: .set(
+                        Setting.dictionary.name, text: "\(Setting.dictionary.name) names it")
                 ))
         case .counts(let problem):
             obstacles.append(
-                make(
-                    .countsUnavailable, .stops, of: [.favorites, .learning], problem,
-                    brief: "the classifier's counts cannot be read", by: .unavailable))
+                makeObstacle(
+                    .countsUnavailable, .stops, affecting: [.favorites, .learning], cause: problem,
+                    brief: "the classifier's counts cannot be read", mender: .unavailable))
         case nil: break
         }
         if !learned.isEnough {
@@ -851,12 +925,13 @@ extension HealthFacts {
         } else if learned.seen >= Self.enoughSeen, !learned.hasDecided {
             let threshold = deliberateLimits.threshold.formatted(.number.grouping(.never))
             obstacles.append(
-                make(
-                    .thresholdUnreached, .hinders, of: [.favorites],
-                    "none of \(learned.seen) posts reached \(Setting.favoriteRateThreshold.name), which is \(threshold)",
-                    .set(
+                makeObstacle(
+                    .thresholdUnreached, .hinders, affecting: [.favorites],
+                    cause:
+                        "none of \(learned.seen) posts reached \(Setting.favoriteRateThreshold.name), which is \(threshold)",
+                    remedy: .set(
                         Setting.favoriteRateThreshold.name,
-                        "mirror-bot explain --text TEXT shows the rate of a post")))
+                        text: "mirror-bot explain --text TEXT shows the rate of a post")))
         }
         return obstacles
     }
@@ -864,27 +939,29 @@ extension HealthFacts {
     /// The obstacle that too little was learned, with the steps that help; or that there is nothing
     /// to learn from.
     private var learningObstacle: Obstacle {
-        var lacks: [String] = []
+        var learnedCounts: [String] = []
         if learned.favorites < learned.needed {
-            lacks.append("\(learned.favorites) of \(learned.needed) favorites")
+            learnedCounts.append("\(learned.favorites) of \(learned.needed) favorites")
         }
         if learned.normals < learned.needed {
-            lacks.append("\(learned.normals) of \(learned.needed) normals")
+            learnedCounts.append("\(learned.normals) of \(learned.needed) normals")
         }
-        let waiting = lacks.joined(separator: ", ") + " learned"
-        let human = accounts[.human]?.homeProblem
-        let bot = accounts[.bot]?.homeProblem
-        if let human, let bot, hasBot {
-            let causes = human == bot ? human : "\(human), and \(bot)"
-            return make(
+        let progress = learnedCounts.joined(separator: ", ") + " learned"
+        let problemOfHuman = accounts[.human]?.homeProblem
+        let problemOfBot = accounts[.bot]?.homeProblem
+        if let problemOfHuman, let problemOfBot, hasBot {
+            let causes =
+                problemOfHuman == problemOfBot
+                ? problemOfHuman : "\(problemOfHuman), and \(problemOfBot)"
+            return makeObstacle(
                 .nothingToLearnFrom, accounts[.bot]?.isHomeLeftOut == true ? .wanted : .stops,
-                of: [.favorites],
-                "\(waiting), and no home timeline is read to learn from, for \(causes)")
+                affecting: [.favorites],
+                cause: "\(progress), and no home timeline is read to learn from, for \(causes)")
         }
         let steps = stepsToLearn
-        return make(
-            .tooLittleLearned, .hinders, of: [.favorites], waiting,
-            steps.isEmpty
+        return makeObstacle(
+            .tooLittleLearned, .hinders, affecting: [.favorites], cause: progress,
+            remedy: steps.isEmpty
                 ? nil
                 : Obstacle.Remedy(
                     command: "mirror-bot train classifier", text: steps.joined(separator: "; ")))
@@ -915,21 +992,22 @@ extension HealthFacts {
         if suggestions > 0 {
             let subject = suggestions == 1 ? "1 action waits" : "\(suggestions) actions wait"
             obstacles.append(
-                make(
-                    .review, .note, of: [], "\(subject) for a person",
+                makeObstacle(
+                    .review, .note, affecting: [], cause: "\(subject) for a person",
                     brief: "\(subject) for your decision: mirror-bot suggestions",
-                    .run("mirror-bot suggestions", "see mirror-bot suggestions")))
+                    remedy: .run("mirror-bot suggestions", text: "see mirror-bot suggestions")))
         }
         if proposedUndos > 0 {
             let subject =
                 proposedUndos == 1 ? "1 of the bot's posts" : "\(proposedUndos) of the bot's posts"
             obstacles.append(
-                make(
-                    .undoProposed, .note, of: [],
-                    "\(subject) outlived \(proposedUndos == 1 ? "its original" : "their originals")",
+                makeObstacle(
+                    .undoProposed, .note, affecting: [],
+                    cause:
+                        "\(subject) outlived \(proposedUndos == 1 ? "its original" : "their originals")",
                     brief:
                         "\(proposedUndos) of the bot's posts outlived their originals: mirror-bot undo proposed",
-                    .run("mirror-bot undo proposed", "see mirror-bot undo proposed")))
+                    remedy: .run("mirror-bot undo proposed", text: "see mirror-bot undo proposed")))
         }
         return obstacles
     }
@@ -938,10 +1016,11 @@ extension HealthFacts {
         if let account = accounts[.human], let problem = account.problem {
             return [
                 account.isUnusable
-                    ? make(.humanLoginUnusable, .stops, of: [.learning], problem)
-                    : make(.noHumanAccount, .wanted, of: [.learning], problem)
+                    ? makeObstacle(
+                        .humanLoginUnusable, .stops, affecting: [.learning], cause: problem)
+                    : makeObstacle(.noHumanAccount, .wanted, affecting: [.learning], cause: problem)
             ]
         }
-        return refusals[.human].map { [refused(.human, $0, [.learning])] } ?? []
+        return refusals[.human].map { [refused(.human, by: $0, affecting: [.learning])] } ?? []
     }
 }

@@ -127,7 +127,7 @@ package struct AccountFact: Equatable, Sendable {
 
 /// Why the database takes no changes.
 package struct StoreFault: Equatable, Sendable {
-    package enum Kind: Sendable { case full, readOnly, away }
+    package enum Kind: Sendable { case full, readOnly, unreachable }
 
     package var kind: Kind
     package var text: String
@@ -155,7 +155,7 @@ package enum WorkerFact: Equatable, Sendable {
     private static let overdueFactor = 2.5
     /// The shortest time, in seconds, after which the next call of `run --once` is overdue: a call
     /// may wait as long for a slot.
-    private static let shortestPatience: TimeInterval = 900
+    private static let shortestPassLimit: TimeInterval = 900
     /// The longest interval, in seconds, between calls that count as regular.
     private static let longestInterval: TimeInterval = 2 * 86_400
 
@@ -175,7 +175,7 @@ package enum WorkerFact: Equatable, Sendable {
         if let silence, silence < limit {
             self = .running
         } else if let lastPass, let interval, interval <= Self.longestInterval {
-            let passLimit = max(Self.shortestPatience, interval * Self.overdueFactor)
+            let passLimit = max(Self.shortestPassLimit, interval * Self.overdueFactor)
             let isLate = now.timeIntervalSince(lastPass) > (isLimitGiven ? limit : passLimit)
             self = isLate ? .passLate(last: lastPass, every: interval) : .passes(last: lastPass)
         } else if let silence {
@@ -274,7 +274,7 @@ extension WorkFault {
         switch code {
         case "store-full": .full
         case "store-read-only": .readOnly
-        case "store-unavailable", "store-busy", "store-authentication", "store-closed": .away
+        case "store-unavailable", "store-busy", "store-authentication", "store-closed": .unreachable
         default: nil
         }
     }

@@ -60,7 +60,7 @@ struct HealthReader {
     ///
     /// - Parameters:
     ///   - mirrors: Their names and records.
-    ///   - pulses: The pulses of the workers of this process, by mirror.
+    ///   - pulses: The live state of the workers of this process, by mirror.
     ///   - now: The present.
     /// - Returns: The facts in the same order, without those that need the classifier, the plan or
     ///   rows of another version.
@@ -71,7 +71,8 @@ struct HealthReader {
     ) async throws -> [HealthReading] {
         var readings: [HealthReading] = []
         for part in mirrors.portions(of: Self.mirrorsAtOnce) {
-            readings += try await self.readings(of: try await open(part), pulses, now: now)
+            readings += try await self.readings(
+                ofOpened: try await open(part), pulses: pulses, now: now)
         }
         return readings
     }
@@ -82,12 +83,12 @@ struct HealthReader {
             mirror: mirror, record: try await mirror.table.record(),
             accounts: try await FoundAccounts(in: mirror),
             problem: nil)
-        return try await readings(of: [opened], [:], now: now)[0]
+        return try await readings(ofOpened: [opened], pulses: [:], now: now)[0]
     }
 
-    private func readings(
-        of opened: [Opened], _ pulses: [String: WorkerPulse], now: Date
-    ) async throws -> [HealthReading] {
+    private func readings(ofOpened opened: [Opened], pulses: [String: WorkerPulse], now: Date)
+        async throws -> [HealthReading]
+    {
         let names = opened.map(\.name)
         let leases = try await LeaseTable.records(of: names, in: storage)
         let faults = try await FaultTable.all(of: names, in: storage)
@@ -122,9 +123,10 @@ struct HealthReader {
                 hasDecided: numbers.hasFavorites)
             facts.worker = WorkerFact(
                 leases[name], limit: silence, rate: mirror.mirror.clock.rate, now: now)
-            note(stored.faults, pulses[name], of: name, in: &facts)
-            let live = pulses[name]?.faults ?? installation.faults.of(name)
-            facts.store = store?.kind == .full ? store : refusedWrite(live, now: now) ?? store
+            setFaults(of: name, stored: stored.faults, pulse: pulses[name], in: &facts)
+            let liveFaults = pulses[name]?.faults ?? installation.faults.of(name)
+            facts.store =
+                store?.kind == .full ? store : refusedWrite(in: liveFaults, now: now) ?? store
             if numbers.effects > 0 { facts.effects = try await mirror.mirror.effects.all() }
             if numbers.unconfirmed > 0 {
                 facts.unconfirmed = try await mirror.mirror.outbox(lease: nil).unconfirmed(
@@ -205,8 +207,8 @@ struct HealthReader {
     }
 
     /// Sets the faults of the work: those of this process, which may be newer, and stored ones.
-    private func note(
-        _ stored: [WorkFault], _ pulse: WorkerPulse?, of mirror: String, in facts: inout HealthFacts
+    private func setFaults(
+        of mirror: String, stored: [WorkFault], pulse: WorkerPulse?, in facts: inout HealthFacts
     ) {
         let liveFaults = pulse?.faults ?? installation.faults.of(mirror)
         let liveParts = Set(liveFaults.map(\.part))
@@ -250,7 +252,7 @@ struct HealthReader {
             // A login that cannot be opened names no network, and is an obstacle of its own.
             let networks = opened.compactMapValues { try? $0.get().network }
             let (configuration, problem) = try configurations.effective(
-                name, settings[name] ?? [:], networks)
+                of: name, stored: settings[name] ?? [:], networks)
             let mirror = try HumanMirror(configuration, settledIn: installation)
             return Opened(
                 mirror: mirror, record: record, accounts: FoundAccounts(in: mirror, logins: opened),
@@ -293,7 +295,8 @@ struct HealthReader {
         ///   problem, if the stored settings cannot be used.
         /// - Throws: `ConfigurationError` for settings of the process that cannot be used.
         mutating func effective(
-            _ name: String, _ settings: [String: String], _ networks: [AccountRole: NetworkName]
+            of name: String, stored settings: [String: String],
+            _ networks: [AccountRole: NetworkName]
         ) throws -> (MirrorSettings, String?) {
             let key = Key(
                 settings: settings, networks: networks, isNamed: installation.isNamed(name))
@@ -376,7 +379,8 @@ struct HealthReader {
 
     private func numbers(of opened: [Opened], now: Date) async throws -> [String: HealthNumbers] {
         guard !opened.isEmpty else { return [:] }
-        // Many mirrors share a zone.
+        // In the statement, column1 is the name of a mirror, and column2 its last midnight. Many
+        // mirrors share a zone.
         var midnights: [TimeZone: Date] = [:]
         let mirrorsAndMidnights = opened.map { mirror -> SQL in
             let zone = mirror.zone ?? .gmt
@@ -442,15 +446,15 @@ struct HealthReader {
 
     /// Returns the fault of the database that a refused write of the worker shows; nil if none was
     /// refused lately.
-    private func refusedWrite(_ live: [WorkFault], now: Date) -> StoreFault? {
-        let refused = live.first { fault in
+    private func refusedWrite(in liveFaults: [WorkFault], now: Date) -> StoreFault? {
+        let refused = liveFaults.first { fault in
             guard let kind = fault.storeKind,
                 (0..<Self.refusalLifetime).contains(now.timeIntervalSince(fault.noted))
             else {
                 return false
             }
             // A database that is unreachable for a moment is tried again.
-            return kind != .away || fault.isLasting
+            return kind != .unreachable || fault.isLasting
         }
         guard let refused, let kind = refused.storeKind else { return nil }
         return StoreFault(kind, refused.error, since: refused.since)
@@ -470,8 +474,10 @@ struct HealthReader {
             let rows = try await storage.query(
                 """
                 SELECT CASE WHEN pg_is_in_recovery() OR EXISTS (
-                        SELECT 1 FROM pg_db_role_setting AS kept JOIN pg_database AS one ON one.oid = kept.setdatabase
-                        WHERE one.datname = current_database() AND 'default_transaction_read_only=on' = ANY (kept.setconfig)
+                        SELECT 1 FROM pg_db_role_setting AS role_settings
+                            JOIN pg_database AS databases ON databases.oid = role_settings.setdatabase
+                        WHERE databases.datname = current_database()
+                            AND 'default_transaction_read_only=on' = ANY (role_settings.setconfig)
                     ) OR EXISTS (
                         SELECT 1 FROM pg_settings WHERE name = 'default_transaction_read_only' AND setting = 'on'
                             AND source NOT IN ('database', 'database user')
@@ -523,10 +529,11 @@ struct HealthReader {
         if let zone, !limits.isAlwaysQuiet {
             let minute = LocalTime(now, in: zone).minute
             if quiet.contains(minute) {
-                let end = (1..<MinuteOfDay.count).lazy.map {
+                // Minutes after midnight follow those before it.
+                let laterMinutes = (1..<MinuteOfDay.count).lazy.map {
                     MinuteOfDay(hour: 0, minute: minute.value + $0)
                 }
-                .first { !quiet.contains($0) }
+                let end = laterMinutes.first { !quiet.contains($0) }
                 limits.quietUntil = end?.description
             }
         }

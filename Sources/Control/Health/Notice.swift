@@ -29,7 +29,7 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
 
     /// Seconds that the condition must last before a notice, because many conditions end by
     /// themselves.
-    var patience: TimeInterval {
+    var secondsBeforeNotice: TimeInterval {
         switch self {
         case .stopped, .budget, .review: 0
         case .database: 300

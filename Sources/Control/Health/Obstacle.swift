@@ -37,11 +37,11 @@ package struct Obstacle: Codable, Equatable, Sendable {
         /// says what to do.
         package var text: String?
 
-        static func run(_ command: String, _ text: String) -> Remedy {
+        static func run(_ command: String, text: String) -> Remedy {
             Remedy(command: command, text: text)
         }
 
-        static func set(_ setting: String, _ text: String? = nil) -> Remedy {
+        static func set(_ setting: String, text: String? = nil) -> Remedy {
             Remedy(setting: setting, text: text)
         }
 

@@ -65,8 +65,9 @@ extension HumanMirror {
         }
         // The settings of the configured network do not apply to another one.
         func problem(_ role: AccountRole) -> String? {
-            networks[role].map { $0 == configuration.network(of: role) } ?? true
-                ? accounts.problem(role) : nil
+            let named = networks[role]
+            let isConfigured = named == nil || named == configuration.network(of: role)
+            return isConfigured ? accounts.problem(role) : nil
         }
         let hasHuman = accounts.accounts[.human] != nil
         var steps = [
@@ -204,7 +205,7 @@ extension HumanMirror {
         posts: Bool, favorites: Bool
     ) {
         guard accounts.accounts[.human]?.network.descriptor.prices != nil else {
-            return (false, false)
+            return (posts: false, favorites: false)
         }
         return SetupRows.trainings(try await feeds.trainingLeft())
     }
@@ -235,7 +236,7 @@ struct SetupRows {
     var zoneProposal: String?
 
     static func trainings(_ left: TrainingLeft) -> (posts: Bool, favorites: Bool) {
-        (left.itemsLeft(of: .ownPosts) != nil, left.itemsLeft(of: .favorites) != nil)
+        (posts: left.itemsLeft(of: .ownPosts) != nil, favorites: left.itemsLeft(of: .favorites) != nil)
     }
 }
 

@@ -66,13 +66,13 @@ package struct Forgetting: Sendable {
     /// - Throws: `ChangeRefusal` if the word is empty or too long.
     package static func subject(word: String) throws -> Subject {
         let problem = "the word is empty or longer than \(Muted.longestWord) characters"
-        return try subject(Muted.Entry(word: word), problem)
+        return try subject(Muted.Entry(word: word), problem: problem)
     }
 
     /// A day of every year, such as `12-24`, or of one, such as `2019-12-24`.
     package static func subject(day: String) throws -> Subject {
         let entry = LocalDay(day).map { Muted.Entry.span($0...$0) } ?? Muted.Entry(day: day)
-        return try subject(entry, "the day is no date such as 12-24 or 2019-12-24")
+        return try subject(entry, problem: "the day is no date such as 12-24 or 2019-12-24")
     }
 
     /// The days from one to another, both included; without an end, all days from the first one on.
@@ -88,10 +88,11 @@ package struct Forgetting: Sendable {
                     """
             )
         }
-        return try subject(.span(first...last), "")
+        let span = Muted.Entry.span(first...last).stored
+        return .muted(kind: span.kind, value: span.value)
     }
 
-    private static func subject(_ entry: Muted.Entry?, _ problem: String) throws -> Subject {
+    private static func subject(_ entry: Muted.Entry?, problem: String) throws -> Subject {
         guard let stored = entry?.stored else { throw ChangeRefusal(.unusable, problem) }
         return .muted(kind: stored.kind, value: stored.value)
     }
@@ -205,9 +206,13 @@ package struct Forgetting: Sendable {
     /// - Throws: The store's error.
     package func list() async throws -> [Forgotten] {
         let notes = try await archive.forgotten() + archive.muted()
-        // The times are compared the other way round, so that the latest comes first.
-        return notes.sorted { ($1.noted, $0.kind, $0.value) < ($0.noted, $1.kind, $1.value) }
-            .map(Forgotten.init)
+
+        let latestFirst = notes.sorted { first, second in
+            first.noted == second.noted
+                ? (first.kind, first.value) < (second.kind, second.value)
+                : first.noted > second.noted
+        }
+        return latestFirst.map(Forgotten.init)
     }
 }
 
@@ -323,9 +328,12 @@ extension HumanMirror {
         let accounts = try await beginForgetting(person, now: now)
         try await proofs.forget(names)
         var unlearned = try await unlearn(names, now: now)
-        var naming: [PostID] = []
-        for account in accounts { naming += try await people.posts(about: account).map(\.id) }
-        let ledger = try await outbox(lease: nil).forget(accounts, quoting: naming, now: now)
+        var postsAboutThem: [PostID] = []
+        for account in accounts {
+            postsAboutThem += try await people.posts(about: account).map(\.id)
+        }
+        let ledger = try await outbox(lease: nil).forget(
+            accounts, quoting: postsAboutThem, now: now)
         try await feeds.forget(accounts)
         let posts = try await people.forget(accounts, keeping: ledger.inUse, now: now)
         // A page with their posts may have been in flight when they were denied.

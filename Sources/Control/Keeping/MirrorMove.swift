@@ -21,7 +21,7 @@ package struct MirrorMove: Sendable {
         /// A worker acts for the mirror.
         case held
         /// Another process kept changing the old copy.
-        case restless
+        case keepsChanging
     }
 
     /// The receipt of a move, which counts the rows at the new place.
@@ -130,7 +130,7 @@ package struct MirrorMove: Sendable {
             receipt.rows = targetCensus.rows
             return .moved(receipt)
         }
-        return .restless
+        return .keepsChanging
     }
 
     // MARK: The marks
@@ -172,7 +172,7 @@ package struct MirrorMove: Sendable {
                 else {
                     continue
                 }
-                try mark(mirror, id, bot: bot, from: source.name, on: connection, now: now)
+                try mark(mirror, moveID: id, bot: bot, from: source.name, on: connection, now: now)
             }
         }
     }
@@ -181,7 +181,7 @@ package struct MirrorMove: Sendable {
     ///
     /// - Throws: `ConfigurationError` if another mirror there has the same bot; the store's error.
     private static func mark(
-        _ mirror: String, _ id: String, bot: String?, from place: String,
+        _ mirror: String, moveID: String, bot: String?, from place: String,
         on connection: any StorageConnection,
         now: Date
     ) throws {
@@ -190,7 +190,7 @@ package struct MirrorMove: Sendable {
         try connection.execute(
             """
             INSERT INTO mirrors (mirror, created_ms, move_id, move_state, move_place, move_ms)
-            VALUES (\(mirror), \(now), \(id), 'arriving', \(place), \(now))
+            VALUES (\(mirror), \(now), \(moveID), 'arriving', \(place), \(now))
             ON CONFLICT (mirror) DO UPDATE SET move_id = excluded.move_id, move_state = excluded.move_state,
                 move_place = excluded.move_place, move_ms = excluded.move_ms
             """)
@@ -256,7 +256,7 @@ package struct MirrorMove: Sendable {
         }
         let from = source.name
         try await target.storage.transaction { connection in
-            try Self.mark(mirror, id, bot: bot, from: from, on: connection, now: now)
+            try Self.mark(mirror, moveID: id, bot: bot, from: from, on: connection, now: now)
         }
     }
 
@@ -410,7 +410,8 @@ private struct MirrorRows: Sendable {
     private func row(_ row: SQLRow) throws -> Row { try shape.columns.map(row.value) }
 
     private func key(of row: Row) -> Key {
-        shape.key.map { part in row[shape.columns.firstIndex(of: part) ?? 0] }
+        // Every column of the key is one of the columns.
+        shape.key.map { column in row[shape.columns.firstIndex(of: column) ?? 0] }
     }
 
     private func condition(_ keys: [Key]) -> SQL {
@@ -443,8 +444,8 @@ private struct Census: Equatable, Sendable {
             try connection.forEach(MirrorRows.selection(of: mirror, shape)) { row in
                 let digest = Self.digest(try shape.columns.map(row.value))
                 count = count + 1
-                low = low &+ digest.0
-                high = high &+ digest.1
+                low = low &+ digest.low
+                high = high &+ digest.high
             }
             guard count > 0 else { continue }
             rows[shape.name] = count
@@ -454,7 +455,7 @@ private struct Census: Equatable, Sendable {
 
     /// Different rows have different texts: each value states its type, and none contains the NUL
     /// that separates them.
-    private static func digest(_ row: [SQLValue]) -> (UInt64, UInt64) {
+    private static func digest(_ row: [SQLValue]) -> (low: UInt64, high: UInt64) {
         let digest = StableHash.digest(
             of: row.map { value in
                 switch value {
@@ -465,9 +466,10 @@ private struct Census: Equatable, Sendable {
                 case .boolean(let truth): truth ? "1" : "0"
                 }
             })
+        // The first byte is the most significant.
         func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
             bytes.reduce(0) { $0 << 8 | UInt64($1) }
         }
-        return (number(digest[0..<8]), number(digest[8..<16]))
+        return (low: number(digest[0..<8]), high: number(digest[8..<16]))
     }
 }

@@ -88,6 +88,7 @@ package struct MirrorRestore: Sendable {
                     let columns = try connection.query(
                         "SELECT name FROM pragma_table_info(\(shape.name), \(Self.backup))"
                     ).map { try $0.text("name") }
+                    // Without a name, the rows of all mirrors are added.
                     try add(shape.with(only: Set(columns)), of: nil, on: connection)
                 }
             } catch {
@@ -126,7 +127,7 @@ package struct MirrorRestore: Sendable {
         receipt.leftOut = try OutboxStore.skipWaitingActions(of: mirror, on: connection, now: now)
         try Archive.forgetAgain(of: mirror, on: connection, now: now)
         try OutboxStore.noteAllUses(of: mirror, on: connection)
-        receipt.knowsRest = isKnown(until: receipt.knownUntil, started) && openGap == nil
+        receipt.knowsRest = isKnown(until: receipt.knownUntil, startedAt: started) && openGap == nil
         if !receipt.knowsRest, let known = [receipt.knownUntil, openGap].compactMap(\.self).min() {
             try MirrorTable.note(gap: known, of: mirror, on: connection)
         }
@@ -143,9 +144,9 @@ package struct MirrorRestore: Sendable {
 
     /// Whether the mirror worked here before the backup ends, so that none of its actions can be
     /// missing.
-    private func isKnown(until end: Date?, _ started: Date?) -> Bool {
+    private func isKnown(until end: Date?, startedAt start: Date?) -> Bool {
         guard let end else { return true }
-        return started.map { $0 <= end } ?? false
+        return start.map { $0 <= end } ?? false
     }
 
     /// - Parameter mirror: The mirror whose rows are copied; nil for all mirrors.
@@ -290,12 +291,14 @@ package struct MirrorRestore: Sendable {
     {
         try connection.query(
             """
-            SELECT network, account_id FROM main.people AS known
+            SELECT network, account_id FROM main.people AS current_people
             WHERE mirror = \(mirror) AND stance = 'deny' AND SUBSTR(account_id, 1, 1) NOT IN ('#', '*')
                 AND NOT EXISTS (
-                    SELECT 1 FROM \(unsafe: Self.backup).people AS old
-                    WHERE old.mirror = known.mirror AND old.network = known.network
-                        AND old.account_id = known.account_id AND old.stance = 'deny')
+                    SELECT 1 FROM \(unsafe: Self.backup).people AS backup_people
+                    WHERE backup_people.mirror = current_people.mirror
+                        AND backup_people.network = current_people.network
+                        AND backup_people.account_id = current_people.account_id
+                        AND backup_people.stance = 'deny')
             ORDER BY network, account_id
             """
         ).compactMap { row in

@@ -80,7 +80,7 @@ package struct Restoration: Sendable {
     /// - Parameters:
     ///   - configuration: Names the database, and the mirror whose settings apply.
     ///   - clock: The clock.
-    ///   - timing: The patience for a silent worker.
+    ///   - timing: Determines how long a silent worker is waited for.
     /// - Throws: `ConfigurationError` for a database on a server.
     package init(
         _ configuration: MirrorConfiguration, clock: any WallClock = SystemClock(),
@@ -132,10 +132,10 @@ package struct Restoration: Sendable {
                     }
                 }
             }
-            return try await report(file, before: formerCopy, .read, receipts, now: now)
+            return try await report(file, before: formerCopy, takenOver: .read, receipts, now: now)
         case .free:
             let (receipts, _) = try await replace(by: draft, mirrors, keeping: nil, now: now)
-            return try await report(file, before: nil, .none, receipts, now: now)
+            return try await report(file, before: nil, takenOver: .none, receipts, now: now)
         case .unreadable:
             guard !DatabaseCopy.isInUse(path) else {
                 throw ChangeRefusal(
@@ -146,7 +146,8 @@ package struct Restoration: Sendable {
             let (receipts, isSalvaged) = try await replace(
                 by: draft, mirrors, keeping: formerCopy, now: now)
             return try await report(
-                file, before: formerCopy, isSalvaged ? .partly : .unread, receipts, now: now)
+                file, before: formerCopy, takenOver: isSalvaged ? .partly : .unread, receipts,
+                now: now)
         }
     }
 
@@ -243,7 +244,7 @@ package struct Restoration: Sendable {
 
     /// Forgets again everything that was forgotten since the backup, and reports the result.
     private func report(
-        _ file: String, before: String?, _ takenOver: RestoreReport.Before,
+        _ file: String, before: String?, takenOver: RestoreReport.Before,
         _ receipts: [MirrorRestore.Receipt], now: Date
     ) async throws -> RestoreReport {
         var configuration = configuration

@@ -36,7 +36,7 @@ package struct TableDuty: Sendable, Equatable {
     package let namesPeople: Bool
 
     // No argument has a default, so that each new table must state all three.
-    private init(_ restore: Restore, _ removal: Removal, namesPeople: Bool) {
+    private init(restore: Restore, removal: Removal, namesPeople: Bool) {
         self.restore = restore
         self.removal = removal
         self.namesPeople = namesPeople
@@ -44,42 +44,45 @@ package struct TableDuty: Sendable, Equatable {
 
     /// The duties by the name of the table.
     package static let all: [String: TableDuty] = [
-        "actions": TableDuty(.added, .withMirror, namesPeople: true),
-        "counters": TableDuty(.replaced, .withMirror, namesPeople: false),
-        "credentials": TableDuty(.added, .withMirror, namesPeople: false),
-        "effects": TableDuty(.added, .withMirror, namesPeople: true),
-        "examples": TableDuty(.replaced, .withMirror, namesPeople: true),
-        "feature_counts": TableDuty(.replaced, .withMirror, namesPeople: true),
-        "feed_gaps": TableDuty(.keptOnceWorked, .withMirror, namesPeople: false),
-        "feed_items": TableDuty(.keptOnceWorked, .withMirror, namesPeople: true),
-        "feed_stretches": TableDuty(.keptOnceWorked, .withMirror, namesPeople: false),
-        "feeds": TableDuty(.keptOnceWorked, .withMirror, namesPeople: false),
-        "findings": TableDuty(.keptOnceWorked, .withMirror, namesPeople: false),
-        "forgotten": TableDuty(.added, .withMirror, namesPeople: false),
-        "leases": TableDuty(.apart, .ofCopy, namesPeople: false),
-        "measures": TableDuty(.replaced, .withMirror, namesPeople: false),
-        "mirrors": TableDuty(.apart, .last, namesPeople: false),
-        "muted": TableDuty(.added, .withMirror, namesPeople: false),
-        "never_texts": TableDuty(.added, .withMirror, namesPeople: false),
-        "notices": TableDuty(.keptOnceWorked, .withMirror, namesPeople: false),
-        "people": TableDuty(.added, .withMirror, namesPeople: true),
-        "pictures": TableDuty(.replaced, .withMirror, namesPeople: false),
-        "plans": TableDuty(.added, .withMirror, namesPeople: false),
-        "posting_days": TableDuty(.replaced, .withMirror, namesPeople: false),
-        "posts": TableDuty(.replaced, .withMirror, namesPeople: true),
-        "probes": TableDuty(.keptOnceWorked, .withMirror, namesPeople: false),
-        "proofs": TableDuty(.kept, .withMirror, namesPeople: true),
-        "push_devices": TableDuty(.keptOnceWorked, .withMirror, namesPeople: false),
-        "refusals": TableDuty(.keptOnceWorked, .withMirror, namesPeople: false),
-        "server_rules": TableDuty(.keptOnceWorked, .withMirror, namesPeople: false),
-        "settings": TableDuty(.replaced, .withMirror, namesPeople: false),
-        "spending": TableDuty(.added, .withMirror, namesPeople: false),
-        "text_labels": TableDuty(.added, .withMirror, namesPeople: false),
-        "told": TableDuty(.added, .withMirror, namesPeople: false),
-        "used_addresses": TableDuty(.added, .withMirror, namesPeople: false),
-        "waits": TableDuty(.keptOnceWorked, .withMirror, namesPeople: false),
-        "weights": TableDuty(.replaced, .withMirror, namesPeople: false),
-        "zones": TableDuty(.replaced, .withMirror, namesPeople: false),
+        "actions": TableDuty(restore: .added, removal: .withMirror, namesPeople: true),
+        "counters": TableDuty(restore: .replaced, removal: .withMirror, namesPeople: false),
+        "credentials": TableDuty(restore: .added, removal: .withMirror, namesPeople: false),
+        "effects": TableDuty(restore: .added, removal: .withMirror, namesPeople: true),
+        "examples": TableDuty(restore: .replaced, removal: .withMirror, namesPeople: true),
+        "feature_counts": TableDuty(restore: .replaced, removal: .withMirror, namesPeople: true),
+        "feed_gaps": TableDuty(restore: .keptOnceWorked, removal: .withMirror, namesPeople: false),
+        "feed_items": TableDuty(restore: .keptOnceWorked, removal: .withMirror, namesPeople: true),
+        "feed_stretches": TableDuty(
+            restore: .keptOnceWorked, removal: .withMirror, namesPeople: false),
+        "feeds": TableDuty(restore: .keptOnceWorked, removal: .withMirror, namesPeople: false),
+        "findings": TableDuty(restore: .keptOnceWorked, removal: .withMirror, namesPeople: false),
+        "forgotten": TableDuty(restore: .added, removal: .withMirror, namesPeople: false),
+        "leases": TableDuty(restore: .apart, removal: .ofCopy, namesPeople: false),
+        "measures": TableDuty(restore: .replaced, removal: .withMirror, namesPeople: false),
+        "mirrors": TableDuty(restore: .apart, removal: .last, namesPeople: false),
+        "muted": TableDuty(restore: .added, removal: .withMirror, namesPeople: false),
+        "never_texts": TableDuty(restore: .added, removal: .withMirror, namesPeople: false),
+        "notices": TableDuty(restore: .keptOnceWorked, removal: .withMirror, namesPeople: false),
+        "people": TableDuty(restore: .added, removal: .withMirror, namesPeople: true),
+        "pictures": TableDuty(restore: .replaced, removal: .withMirror, namesPeople: false),
+        "plans": TableDuty(restore: .added, removal: .withMirror, namesPeople: false),
+        "posting_days": TableDuty(restore: .replaced, removal: .withMirror, namesPeople: false),
+        "posts": TableDuty(restore: .replaced, removal: .withMirror, namesPeople: true),
+        "probes": TableDuty(restore: .keptOnceWorked, removal: .withMirror, namesPeople: false),
+        "proofs": TableDuty(restore: .kept, removal: .withMirror, namesPeople: true),
+        "push_devices": TableDuty(
+            restore: .keptOnceWorked, removal: .withMirror, namesPeople: false),
+        "refusals": TableDuty(restore: .keptOnceWorked, removal: .withMirror, namesPeople: false),
+        "server_rules": TableDuty(
+            restore: .keptOnceWorked, removal: .withMirror, namesPeople: false),
+        "settings": TableDuty(restore: .replaced, removal: .withMirror, namesPeople: false),
+        "spending": TableDuty(restore: .added, removal: .withMirror, namesPeople: false),
+        "text_labels": TableDuty(restore: .added, removal: .withMirror, namesPeople: false),
+        "told": TableDuty(restore: .added, removal: .withMirror, namesPeople: false),
+        "used_addresses": TableDuty(restore: .added, removal: .withMirror, namesPeople: false),
+        "waits": TableDuty(restore: .keptOnceWorked, removal: .withMirror, namesPeople: false),
+        "weights": TableDuty(restore: .replaced, removal: .withMirror, namesPeople: false),
+        "zones": TableDuty(restore: .replaced, removal: .withMirror, namesPeople: false),
     ]
 
     /// The tables about the database and no mirror, which a restore, a move, a removal and

@@ -39,11 +39,14 @@ package struct TableShape: Sendable {
     ///   use, `.other` for a table that ``TableDuty`` does not list.
     package static func ofMirrors(in storage: any StorageEngine) async throws -> [TableShape] {
         let rows = try await storage.query(description(storage.kind))
-        let tables = try Dictionary(grouping: rows) { try $0.text("home") }
+        let tables = try Dictionary(grouping: rows) { try $0.text("table_name") }
         return try tables.sorted { $0.key < $1.key }.compactMap { name, rows in
-            let columns = try rows.map { try Column(name: $0.text("name"), type: type($0)) }
-            let key = try zip(columns, rows).map { ($0, try $1.int("place")) }.filter { $0.1 > 0 }
-                .sorted { $0.1 < $1.1 }.map(\.0)
+            let columns = try rows.map { try Column(name: $0.text("column_name"), type: type($0)) }
+            let positionedColumns = try zip(columns, rows).map { column, row in
+                (column: column, position: try row.int("key_position"))
+            }
+            let key = positionedColumns.filter { $0.position > 0 }
+                .sorted { $0.position < $1.position }.map(\.column)
             guard columns.contains(where: { $0.name == "mirror" }) else { return nil }
             guard let duty = TableDuty.all[name] else {
                 throw StorageError(
@@ -56,14 +59,14 @@ package struct TableShape: Sendable {
     }
 
     private static func type(_ row: SQLRow) throws -> ColumnType {
-        switch try row.text("type").uppercased() {
+        switch try row.text("column_type").uppercased() {
         case "TEXT": return .text
         case "BIGINT": return .integer
         case "BOOLEAN": return .boolean
         case "DOUBLE PRECISION": return .real
         case let other:
             throw StorageError(
-                .decoding, "read the columns of \(try row.text("home"))",
+                .decoding, "read the columns of \(try row.text("table_name"))",
                 because: "\(other) is not expected there")
         }
     }
@@ -74,15 +77,16 @@ package struct TableShape: Sendable {
         switch kind {
         case .sqlite:
             """
-            SELECT home.name AS home, part.name AS name, part.type AS type, part.pk AS place
-            FROM sqlite_master AS home JOIN pragma_table_info(home.name) AS part
-            WHERE home.type = 'table' ORDER BY home.name, part.cid
+            SELECT tables.name AS table_name, columns.name AS column_name, columns.type AS column_type,
+                columns.pk AS key_position
+            FROM sqlite_master AS tables JOIN pragma_table_info(tables.name) AS columns
+            WHERE tables.type = 'table' ORDER BY tables.name, columns.cid
             """
         case .postgres:
             """
-            SELECT CAST(relname AS TEXT) AS home, CAST(attname AS TEXT) AS name,
-                CAST(format_type(atttypid, NULL) AS TEXT) AS type,
-                CAST(COALESCE(array_position(CAST(indkey AS SMALLINT[]), attnum) + 1, 0) AS BIGINT) AS place
+            SELECT CAST(relname AS TEXT) AS table_name, CAST(attname AS TEXT) AS column_name,
+                CAST(format_type(atttypid, NULL) AS TEXT) AS column_type,
+                CAST(COALESCE(array_position(CAST(indkey AS SMALLINT[]), attnum) + 1, 0) AS BIGINT) AS key_position
             FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
                 JOIN pg_attribute ON attrelid = pg_class.oid
                 LEFT JOIN pg_index ON indrelid = pg_class.oid AND indisprimary

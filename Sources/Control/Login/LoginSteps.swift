@@ -109,7 +109,7 @@ package struct LoginSteps: Sendable {
     /// - Throws: The store's error.
     private func otherCredentials() async throws -> AccountCredentials? {
         do {
-            return try await mirror.vault.login(of: role.other)?.credentials
+            return try await mirror.vault.login(of: role.opposite)?.credentials
         } catch is ConfigurationError {
             return nil
         }

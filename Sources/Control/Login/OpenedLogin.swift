@@ -50,10 +50,10 @@ extension LoginRefusal: CustomStringConvertible {
             the bot's token lacks \(scopes.joined(separator: ", ")); nothing was changed; \
             \(control: .scopes(advice))
             """
-        case .isOther(let other, let name, let login):
+        case .isOther(let owner, let name, let login):
             """
-            this login belongs to the \(other.rawValue)'s own account, \(name); the \(other.other.rawValue) needs \
-            another\(control: .otherwise("If it is the \(other.rawValue)'s login that is wrong: \(login)"))
+            this login belongs to the \(owner.rawValue)'s own account, \(name); the \(owner.opposite.rawValue) needs \
+            another\(control: .otherwise("If it is the \(owner.rawValue)'s login that is wrong: \(login)"))
             """
         case .isBound(let before, let after, let again):
             """
@@ -72,7 +72,7 @@ extension LoginRefusal: CustomStringConvertible {
 
 extension AccountRole {
     /// The opposite role: bot for human, human for bot.
-    package var other: AccountRole { self == .human ? .bot : .human }
+    package var opposite: AccountRole { self == .human ? .bot : .human }
 }
 
 extension HumanMirror {
@@ -96,10 +96,10 @@ extension HumanMirror {
         -> OpenedLogin.Replacement?
     {
         let role = login.role
-        if try await isAccount(newAccount, of: role.other) {
+        if try await isAccount(newAccount, of: role.opposite) {
             throw LoginRefusal.isOther(
-                role.other, name: "@" + BoundAccount(newAccount).name(),
-                login: loginCommand(newAccount.id.network, as: role.other))
+                role.opposite, name: "@" + BoundAccount(newAccount).name(),
+                login: loginCommand(newAccount.id.network, as: role.opposite))
         }
         guard let rebinding = try await rebinding(of: role, to: newAccount),
             let bound = rebinding.bound

@@ -50,8 +50,9 @@ extension HumanMirror {
         -> SetupPosition
     {
         let accounts = try await FoundAccounts(in: self)
-        let human = accounts.accounts[.human]?.network
-        let bot = configuration.networkSetting(of: .bot) == nil ? human : nil
+        let humanNetwork = accounts.accounts[.human]?.network
+        // Without a setting, the bot is proposed to be on the network of the human.
+        let proposedForBot = configuration.networkSetting(of: .bot) == nil ? humanNetwork : nil
         let record = try await table.record()
         let isBound = try await table.isBound(.human)
         let replaceable =
@@ -60,11 +61,12 @@ extension HumanMirror {
             steps: try await setupSteps(record, accounts, on: namedNetworks),
             networks: [
                 .human: configuration.network(of: .human),
-                .bot: bot ?? configuration.network(of: .bot),
+                .bot: proposedForBot ?? configuration.network(of: .bot),
             ],
-            hasHuman: human != nil, replaceableHuman: human == nil ? nil : replaceable,
+            hasHuman: humanNetwork != nil,
+            replaceableHuman: humanNetwork == nil ? nil : replaceable,
             policy: accounts.accounts[.bot]?.network.descriptor.policy,
-            budget: human?.descriptor.prices?.budgetSetting,
+            budget: humanNetwork?.descriptor.prices?.budgetSetting,
             tomorrow: knownTimeZone(record).map { LocalTime(clock.now, in: $0).day.advanced(by: 1) }
         )
     }

@@ -111,7 +111,7 @@ package struct MirrorEntry: Sendable {
             }
             let text = try value.text(fieldPath)
             if key == Self.address {
-                address = try form(fieldPath, "an address such as https://host") {
+                address = try canonical(fieldPath, expected: "an address such as https://host") {
                     try ServerURL.normalized(text, setting: fieldPath)
                 }
                 continue
@@ -121,7 +121,8 @@ package struct MirrorEntry: Sendable {
                 throw EntryProblem(
                     fieldPath, "is no credential of \(network.displayName); expected \(names)")
             }
-            let value = try form(fieldPath, field.isSecret ? "a text" : field.form) {
+            let value = try canonical(fieldPath, expected: field.isSecret ? "a text" : field.form)
+            {
                 try field.canonicalize(text, fieldPath)
             }
             values[field] = Secret(value)
@@ -138,8 +139,8 @@ package struct MirrorEntry: Sendable {
     private static let expires = "expires_ms"
 
     /// Returns the value in its canonical form; throws a problem that does not repeat the value.
-    private static func form(
-        _ field: String, _ looks: String, _ body: () throws -> String
+    private static func canonical(
+        _ field: String, expected looks: String, _ body: () throws -> String
     ) throws(EntryProblem) -> String {
         do {
             return try body()
@@ -151,6 +152,8 @@ package struct MirrorEntry: Sendable {
     /// The name of a field for a message: an implausible name may be a misplaced value, and is
     /// hidden.
     static func shown(_ name: String) -> String {
+        // Settings have upper-case letters, digits and `_`; other fields have lower-case letters and
+        // `_`.
         let isName =
             (1...40).contains(name.utf8.count)
             && (name.utf8.allSatisfy {

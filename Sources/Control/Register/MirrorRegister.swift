@@ -11,7 +11,7 @@ import Storage
 /// repeated.
 package struct MirrorRegister: Sendable {
     /// The longest input of an import, in bytes; it is kept in memory.
-    package static let maximumBytes = 64 << 20
+    package static let maximumBytes = 64 * 1_024 * 1_024
     /// Mirrors that are read, checked or written at a time.
     static let batchSize = 200
     /// The most problems in a report; further ones are counted.
@@ -49,9 +49,10 @@ package struct MirrorRegister: Sendable {
     /// - Throws: `ChangeRefusal` with `.over` if a mirror of that name exists; ``EntryProblem`` for
     ///   an invalid setting; `ConfigurationError` without a key for the logins; the store's error.
     package func add(_ entry: MirrorEntry) async throws -> MirrorAddition {
-        let problems = try await problems(in: [(0, entry)])
+        // Line 0 stands for an entry that comes from no file.
+        let problems = try await problems(in: [(line: 0, entry: entry)])
         if let first = problems.first { throw first }
-        guard try await write([(0, entry)], onlyNew: true).added == [entry.name] else {
+        guard try await write([(line: 0, entry: entry)], onlyNew: true).added == [entry.name] else {
             throw ChangeRefusal(
                 .over,
                 "there is a mirror \(entry.name) already; mirror-bot set, login and mirrors import change it"
@@ -183,7 +184,7 @@ package struct MirrorRegister: Sendable {
                 }
                 guard !isDryRun else { continue }
                 let sealed = try logins.map { ($0.key, try vault.sealed($0.value, of: $0.key)) }
-                batch.add(entry.name, settings, sealed)
+                batch.add(entry.name, settings: settings, sealedLogins: sealed)
             }
             if !isDryRun { try batch.store(on: connection) }
             return written
@@ -287,12 +288,13 @@ private struct EntryLines: Sequence, IteratorProtocol {
     mutating func next() -> [Line]? {
         var batch: [Line] = []
         while batch.count < MirrorRegister.batchSize, position < text.endIndex {
-            let end = text[position...].firstIndex(of: 0x0A) ?? text.endIndex
+            let end = text[position...].firstIndex(of: UInt8(ascii: "\n")) ?? text.endIndex
             var line = text[position..<end]
             position = end < text.endIndex ? text.index(after: end) : end
             number += 1
-            if line.last == 0x0D { line = line.dropLast() }
-            guard line.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { continue }
+            if line.last == UInt8(ascii: "\r") { line = line.dropLast() }
+            guard line.contains(where: { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") })
+            else { continue }
             let bytes = Data(line)
             batch.append(
                 (number, Result { () throws(EntryProblem) in try MirrorEntry(line: bytes) }))
@@ -349,7 +351,7 @@ private struct EntryChecker {
             throw EntryProblem(
                 "credentials.bot", "opens the human's own account; the bot needs another")
         }
-        let settings = (stored?.settings ?? [:]).merging(entry.settings) { $1 }
+        let settings = (stored?.settings ?? [:]).merging(entry.settings) { _, new in new }
         let key = Key(
             settings: settings, networks: logins.mapValues(\.network),
             isNamed: installation.isNamed(entry.name))

@@ -76,14 +76,15 @@ struct RegisterBatch {
     /// - Parameters:
     ///   - name: The mirror.
     ///   - values: The settings to store.
-    ///   - sealed: The logins to store.
-    mutating func add(_ name: String, _ values: [String: String], _ sealed: [(AccountRole, String)])
-    {
+    ///   - sealedLogins: The logins to store.
+    mutating func add(
+        _ name: String, settings values: [String: String], sealedLogins: [(AccountRole, String)]
+    ) {
         mirrors.append([name.sqlValue, now.sqlValue])
         settings += values.sorted { $0.key < $1.key }.map {
             [name.sqlValue, $0.sqlValue, $1.sqlValue, now.sqlValue]
         }
-        for (role, text) in sealed {
+        for (role, text) in sealedLogins {
             logins.append([name.sqlValue, role.rawValue.sqlValue, text.sqlValue, now.sqlValue])
             sessions.append((name, CredentialVault.sessionRow(of: role)))
         }
@@ -120,9 +121,9 @@ struct RegisterBatch {
                 ],
                 rows: logins,
                 onConflict: .update(key: ["mirror", "role"], set: ["sealed", "updated_ms"])))
+        let names = mirrors.map { $0[0] }
         try connection.execute(
-            "UPDATE mirrors SET version = version + 1 WHERE mirror IN \(list: mirrors.map { $0[0] })"
-        )
+            "UPDATE mirrors SET version = version + 1 WHERE mirror IN \(list: names)")
     }
 
     private static func pairs(_ sessions: [(mirror: String, role: String)]) -> SQL {

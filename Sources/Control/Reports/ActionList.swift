@@ -104,13 +104,13 @@ extension ActionList {
             }
             filter.place = place
         }
-        let searchWords = search.words.map(SearchWords.init)
+        let searchWords = SearchWords(search.words)
         let outbox = mirror.outbox(lease: nil)
-        totals = searchWords == nil ? ActionTotals(try await outbox.tallies(of: filter)) : nil
+        totals = search.words == nil ? ActionTotals(try await outbox.tallies(of: filter)) : nil
         let matches = try await outbox.history(filter, limit: search.limit + 1) { action in
             let target = action.target
             let names = [target?.text, target?.name, target?.author.value].compactMap(\.self)
-            return searchWords?.occur(in: action.texts + names) ?? true
+            return searchWords.occur(in: action.texts + names)
         }
         let shown = Array(matches.prefix(search.limit))
         let persons = try await mirror.persons(of: shown)
@@ -123,7 +123,8 @@ extension ActionList {
                 action.kind == .post ? action.wording.flatMap { dates[$0.source] } : nil
             return reported
         }
-        next = matches.count > shown.count ? shown.last.map { ActionFilter.Place($0).text } : nil
+        let hasMore = matches.count > shown.count
+        next = hasMore ? shown.last.map { ActionFilter.Place($0).text } : nil
     }
 }
 

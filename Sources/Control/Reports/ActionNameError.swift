@@ -4,7 +4,7 @@ import Posts
 /// The error for a name that does not identify one action.
 package struct ActionNameError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The number of digits that a shortened identifier has; they nearly always identify an action.
-    package static let usualLength = 7
+    package static let shortIDLength = 7
 
     package let text: SurfaceText
 

@@ -38,7 +38,7 @@ package struct DayReport: Codable, Sendable {
     package let pause: Span?
     /// The counts of ended actions, in the order of the kinds.
     package let counts: [Count]
-    /// Replies and favorites that were sent, the latest first, at most `DayReporter.shown`.
+    /// Replies and favorites that were sent, the latest first, at most `DayReporter.mostShown`.
     package let toOthers: [ReportedAction]
     /// The earliest expiry of all suggestions; nil without any.
     package let firstDeadline: Date?
@@ -49,7 +49,7 @@ package struct DayReport: Codable, Sendable {
 /// Reads a day of a mirror.
 package struct DayReporter: Sendable {
     /// The most replies and favorites in the report of a day.
-    package static let shown = 30
+    package static let mostShown = 30
 
     private let mirror: HumanMirror
     private let zone: TimeZone
@@ -74,10 +74,10 @@ package struct DayReporter: Sendable {
         let span = start..<max(start, begin(of: day.advanced(by: 1)))
         let times = try await mirror.archive.scheduleRows()
         let plan = try await PlanReporter(mirror: mirror, zone: zone).report(
-            on: day, now: now, dates: true, human: times)
+            on: day, now: now, looksUpDates: true, humanTimes: times)
         let human = times.filter { $0.day.weekday == day.weekday }
         let tallies = try await outbox.tallies(of: span)
-        let toOthers = try await outbox.sentRepliesAndFavorites(span, limit: Self.shown)
+        let toOthers = try await outbox.sentRepliesAndFavorites(span, limit: Self.mostShown)
         let persons = try await mirror.persons(of: toOthers)
         let pause = try await mirror.table.pause(at: now)
         return DayReport(
@@ -111,6 +111,7 @@ package struct DayReporter: Sendable {
         var spans: [DayReport.Span] = []
         var start: Int?
         for value in 0...MinuteOfDay.count {
+            // The count itself is no minute, and so ends a stretch that lasts until midnight.
             let isIncluded = MinuteOfDay(value).map { minutes.contains($0) } ?? false
             if isIncluded, start == nil { start = value }
             if !isIncluded, let from = start {

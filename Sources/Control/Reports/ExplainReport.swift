@@ -361,8 +361,11 @@ package struct ExplainReporter: Sendable {
         for case .failure(let refusal) in results {
             counts[refusal.reason, default: 0] += 1
         }
-        return counts.sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map {
-            reason, count in
+        let mostFrequentFirst = counts.sorted { first, second in
+            first.value == second.value
+                ? first.key.rawValue < second.key.rawValue : first.value > second.value
+        }
+        return mostFrequentFirst.map { reason, count in
             ReportedReason(
                 .rule(reason),
                 text: "\(count) of \(past.count) old replies to this person may not be sent: "
@@ -610,7 +613,7 @@ extension HumanMirror {
         .Name]
     {
         // Fewer digits would match many unseen slots.
-        guard digits.count >= ActionNameError.usualLength, let zone else { return [] }
+        guard digits.count >= ActionNameError.shortIDLength, let zone else { return [] }
         let today = LocalTime(now, in: zone).day
         return (0...Self.foreseenDays).flatMap { ahead in
             (1...max(1, configuration.schedule.maximumPerDay)).map {

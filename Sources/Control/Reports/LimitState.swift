@@ -58,14 +58,14 @@ extension HumanMirror {
                 account: mostAnswered.reference,
                 name: try await names(of: [mostAnswered])[mostAnswered] ?? mostAnswered.value)
         }
-        func daily(_ what: LimitState.What, _ used: Int, _ limit: Int, _ setting: String)
+        func daily(_ what: LimitState.What, used: Int, limit: Int, setting: String)
             -> LimitState
         {
             LimitState(
                 what: what, used: used, limit: limit, period: nil,
                 person: what == .repliesToOnePerson ? person : nil, setting: setting)
         }
-        func paced(_ what: LimitState.What, _ used: Int, _ pace: Pace?) -> LimitState? {
+        func paced(_ what: LimitState.What, used: Int, pace: Pace?) -> LimitState? {
             pace.map {
                 LimitState(
                     what: what, used: used, limit: $0.count, period: Int($0.period), person: nil,
@@ -74,16 +74,18 @@ extension HumanMirror {
         }
         return [
             daily(
-                .favorites, used.favorites, configuration.favoritesPerDay,
-                Setting.favoritesPerDay.name),
+                .favorites, used: used.favorites, limit: configuration.favoritesPerDay,
+                setting: Setting.favoritesPerDay.name),
             daily(
-                .repliesToOnePerson, used.repliesToOnePerson, configuration.repliesPerPerson,
-                Setting.repliesPerPerson.name),
-            daily(.posts, posts, configuration.schedule.maximumPerDay, Setting.maxPerDay.name),
+                .repliesToOnePerson, used: used.repliesToOnePerson,
+                limit: configuration.repliesPerPerson, setting: Setting.repliesPerPerson.name),
+            daily(
+                .posts, used: posts, limit: configuration.schedule.maximumPerDay,
+                setting: Setting.maxPerDay.name),
         ]
             + [
-                paced(.deletions, used.deletions, deletions),
-                paced(.withdrawals, used.withdrawals, withdrawals),
+                paced(.deletions, used: used.deletions, pace: deletions),
+                paced(.withdrawals, used: used.withdrawals, pace: withdrawals),
             ].compactMap(\.self)
     }
 }

@@ -61,8 +61,8 @@ struct MetricNumbers {
     private var budgetLeft = Money.zero
     private var feedTimes: [String: Date] = [:]
     private var doneTimes: [ActionKind: Date] = [:]
-    private var beat: Date?
-    private var pass: Date?
+    private var lastBeat: Date?
+    private var lastPass: Date?
     private var durations: [String: RequestTable.Histogram] = [:]
     private var limits: [(network: String, window: String, remaining: Int)] = []
 
@@ -94,8 +94,9 @@ struct MetricNumbers {
         for feed in reading.facts.feeds {
             feedTimes[feed.feed] = Self.older(feedTimes[feed.feed], feed.lastSuccess)
         }
-        beat = Self.older(beat, reading.lease.map { Date(milliseconds: $0.updatedMilliseconds) })
-        pass = Self.older(pass, reading.lease?.lastPass)
+        lastBeat = Self.older(
+            lastBeat, reading.lease.map { Date(milliseconds: $0.updatedMilliseconds) })
+        lastPass = Self.older(lastPass, reading.lease?.lastPass)
     }
 
     /// Adds ended actions of a mirror.
@@ -134,11 +135,11 @@ struct MetricNumbers {
     }
 
     /// Sets the durations of calls, for all added mirrors.
-    mutating func set(_ durations: [String: RequestTable.Histogram]) { self.durations = durations }
+    mutating func set(durations: [String: RequestTable.Histogram]) { self.durations = durations }
 
     /// Adds the requests that networks still allow a mirror; for several mirrors the smallest
     /// number is kept.
-    mutating func add(_ newLimits: [(network: String, window: String, remaining: Int)]) {
+    mutating func add(limits newLimits: [(network: String, window: String, remaining: Int)]) {
         for limit in newLimits {
             let index = limits.firstIndex {
                 $0.network == limit.network && $0.window == limit.window
@@ -234,8 +235,8 @@ struct MetricNumbers {
         }
         for (feed, time) in feedTimes.sorted(by: { $0.key < $1.key }) { add(time, feed) }
         for kind in ActionKind.allCases { add(doneTimes[kind], kind.rawValue) }
-        add(beat, "worker")
-        add(pass, "pass")
+        add(lastBeat, "worker")
+        add(lastPass, "pass")
         return family
     }
 
@@ -323,6 +324,7 @@ struct HealthTally {
         var family = Exposition.Family(.mirrors)
         for state in Health.Verdict.State.allCases {
             let ofState = verdicts.filter { $0.key.state == state }
+            // Mirrors without an obstacle come first.
             let sorted = ofState.sorted { ($0.key.code?.rank ?? -1) < ($1.key.code?.rank ?? -1) }
             for (verdict, number) in sorted {
                 family.add(

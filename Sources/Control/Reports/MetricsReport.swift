@@ -195,8 +195,8 @@ private struct MetricsRows {
         numbers.add(archivedPosts: posts[name] ?? 0)
         if let judged = judged[name] { numbers.add(right: judged.right, wrong: judged.wrong) }
         let counted = requests[name] ?? RequestTable.Counted()
-        numbers.set(counted.durations)
-        numbers.add(counted.limits)
+        numbers.set(durations: counted.durations)
+        numbers.add(limits: counted.limits)
         return numbers
     }
 
@@ -207,7 +207,7 @@ private struct MetricsRows {
     static func favoritesJudged(
         of mirrors: [String]?, in storage: any StorageEngine
     ) async throws -> [String: (right: Int, wrong: Int)] {
-        let seen: SQL = """
+        let exampleWithState: SQL = """
             SELECT 1 FROM examples WHERE examples.mirror = actions.mirror AND examples.network = actions.target_network
                 AND examples.post_id = actions.subject AND examples.state
             """
@@ -216,16 +216,18 @@ private struct MetricsRows {
         let rows = try await storage.query(
             """
             SELECT mirror,
-                CAST(SUM(CASE WHEN EXISTS (\(seen) IN ('favorite', 'seen-favorite')) THEN 1 ELSE 0 END) AS BIGINT)
-                    AS liked,
-                CAST(SUM(CASE WHEN state = 'skipped' OR EXISTS (\(seen) = 'seen') THEN 1 ELSE 0 END) AS BIGINT)
-                    AS passed
+                CAST(SUM(CASE WHEN EXISTS (\(exampleWithState) IN ('favorite', 'seen-favorite')) THEN 1 ELSE 0 END) AS BIGINT)
+                    AS right_count,
+                CAST(SUM(CASE WHEN state = 'skipped' OR EXISTS (\(exampleWithState) = 'seen') THEN 1 ELSE 0 END) AS BIGINT)
+                    AS wrong_count
             FROM actions WHERE mirror IN \(mirrorNames) AND kind = 'favorite'
                 AND (state IN ('done', 'undone') OR state = 'skipped' AND reason = \(Action.Reason.dismissed))
             GROUP BY mirror
             """)
         return try rows.reduce(into: [:]) { judged, row in
-            judged[try row.text("mirror")] = (try row.int("liked"), try row.int("passed"))
+            judged[try row.text("mirror")] = (
+                right: try row.int("right_count"), wrong: try row.int("wrong_count")
+            )
         }
     }
 }
@@ -273,10 +275,10 @@ private struct CountedMirrors {
         for judged in try await MetricsRows.favoritesJudged(of: nil, in: storage).values {
             total.add(right: judged.right, wrong: judged.wrong)
         }
-        total.set(try await RequestTable.allDurations(in: storage))
+        total.set(durations: try await RequestTable.allDurations(in: storage))
         for limit in try await RequestTable.allLimits(in: storage)
         where !paused.contains(limit.mirror) {
-            total.add([(limit.network, limit.window, limit.remaining)])
+            total.add(limits: [(limit.network, limit.window, limit.remaining)])
         }
         let rows = try await storage.query("SELECT COUNT(*) AS number FROM posts")
         total.add(archivedPosts: try rows.first?.int("number") ?? 0)

@@ -54,11 +54,11 @@ extension MirrorList {
     /// - Throws: The store's error.
     package init(in storage: any StorageEngine, _ search: Search = Search(), now: Date) async throws
     {
-        let searchWords = search.words.map(SearchWords.init)
+        let searchWords = SearchWords(search.words)
         let matches = try await MirrorTable.all(in: storage).filter { name, record in
             name > search.cursor ?? ""
-                && searchWords?.occur(
-                    in: [name, record.humanHandle, record.botHandle].compactMap(\.self)) ?? true
+                && searchWords.occur(
+                    in: [name, record.humanHandle, record.botHandle].compactMap(\.self))
         }
         let shown = matches.prefix(search.limit)
         let leases = try await LeaseTable.records(of: shown.map(\.name), in: storage)
@@ -78,6 +78,7 @@ extension MirrorList {
                 name: name, human: record.humanHandle, bot: record.botHandle, state: state,
                 suggestions: waiting[name]?.suggestions ?? 0, nextSlot: waiting[name]?.nextSlot)
         }
-        next = matches.count > shown.count ? shown.last?.name : nil
+        let hasMore = matches.count > shown.count
+        next = hasMore ? shown.last?.name : nil
     }
 }

@@ -113,11 +113,10 @@ extension MirrorsStatus {
     ///
     /// - Throws: The store's error.
     package init(of installation: Installation, _ query: Query = Query(), now: Date) async throws {
-        let searchWords = query.words.map(SearchWords.init)
+        let searchWords = SearchWords(query.words)
         let matchingMirrors = try await MirrorTable.all(in: installation.storage).filter {
             name, record in
-            searchWords?.occur(in: [name, record.humanHandle, record.botHandle].compactMap(\.self))
-                ?? true
+            searchWords.occur(in: [name, record.humanHandle, record.botHandle].compactMap(\.self))
         }
         let reader = HealthReader(installation, silence: query.silence)
         var standings: [Standing] = []
@@ -139,28 +138,32 @@ extension MirrorsStatus {
         }
         total = matchingStandings.count
         page = query.page
+        // The quotient is rounded up.
         pages = max(1, (matchingStandings.count + size - 1) / size)
         let skipped: Int
         if let name = query.after {
             // The page begins after the mirror with that name, or with the first one.
             skipped = matchingStandings.firstIndex { $0.name == name }.map { $0 + 1 } ?? 0
         } else {
+            // A page after the last one is empty.
             let shownPage = max(1, min(query.page, pages + 1))
             skipped = (shownPage - 1) * size
         }
         let shownStandings = matchingStandings.dropFirst(skipped).prefix(size)
-        next =
-            matchingStandings.count > skipped + shownStandings.count
-            ? shownStandings.last?.name : nil
+        let hasMore = matchingStandings.count > skipped + shownStandings.count
+        next = hasMore ? shownStandings.last?.name : nil
         mirrors = shownStandings.map(\.line)
         let mirrorsByReason: [String: Int] = matchingStandings.reduce(into: [:]) {
             $0[$1.reason ?? "", default: 0] += 1
         }
         var listedReasons: Set<String> = []
-        shared = shownStandings.compactMap(\.reason).filter { listedReasons.insert($0).inserted }
-            .compactMap { text in
-                mirrorsByReason[text].flatMap { $0 > 1 ? Shared(text: text, count: $0) : nil }
-            }
+        var shared: [Shared] = []
+        for reason in shownStandings.compactMap(\.reason)
+        where listedReasons.insert(reason).inserted {
+            let count = mirrorsByReason[reason] ?? 0
+            if count > 1 { shared.append(Shared(text: reason, count: count)) }
+        }
+        self.shared = shared
         check = Check(standings, query, in: installation)
         let workers = try await WorkerTable(storage: installation.storage).records()
         unableWorkers = UnableWorker.among(

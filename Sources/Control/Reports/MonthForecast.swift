@@ -48,14 +48,14 @@ package struct MonthForecast: Equatable, Sendable {
     package let lines: [Line]
     package let budget: Money
     /// The cost of the bot's daily work, without training.
-    package let life: Money
+    package let costOfDailyWork: Money
     /// The settings and rates that the amounts assume.
     package let assumptions: [String]
 
     package var total: Money { lines.map(\.amount).reduce(.zero, +) }
 
     /// Whether the budget pays for the bot's daily work.
-    package var isEnough: Bool { life <= budget }
+    package var isEnough: Bool { costOfDailyWork <= budget }
 
     /// - Parameters:
     ///   - rates: The average numbers per day.
@@ -70,32 +70,32 @@ package struct MonthForecast: Equatable, Sendable {
         let prices = networks.compactMapValues(\.descriptor.prices)
         guard let samplePrices = prices.values.first else { return nil }
         budget = settings.monthlyBudget
-        var life: [Line] = []
-        func add(_ count: Int, _ what: String, _ amount: Money) {
-            if count > 0, amount > .zero {
-                life.append(Line(what: "\(count) \(what)", amount: amount))
+        var dailyWork: [Line] = []
+        func add(_ count: Int, _ what: String, cost: Money) {
+            if count > 0, cost > .zero {
+                dailyWork.append(Line(what: "\(count) \(what)", amount: cost))
             }
         }
         if let bot = prices[.bot] {
             let mentions = Self.count(rates.mentions)
             add(
                 mentions, "mentions and answers",
-                (bot.priceOfReading(1, .mentions, .bot, settings) + bot.reply) * mentions)
+                cost: (bot.priceOfReading(1, .mentions, .bot, settings) + bot.reply) * mentions)
             if networks[.bot]?.descriptor.policy?.isAcknowledged(settings) ?? true {
-                add(Self.count(rates.posts), "posts", bot.post * Self.count(rates.posts))
+                add(Self.count(rates.posts), "posts", cost: bot.post * Self.count(rates.posts))
             }
         }
         if let human = prices[.human] {
             let posts = Self.count(rates.humanPosts)
             add(
                 posts, "new posts of the human read",
-                human.priceOfReading(1, .ownPosts, .human, settings) * posts)
+                cost: human.priceOfReading(1, .ownPosts, .human, settings) * posts)
         }
         let home = samplePrices.homeShare(settings) * Self.days
-        add(home > .zero ? Self.days : 0, "days of home timelines", home)
+        add(home > .zero ? Self.days : 0, "days of home timelines", cost: home)
         if let human = prices[.human] {
             let otherCostPerDay = Money(
-                microdollars: life.map(\.amount).reduce(.zero, +).microdollars / Self.days)
+                microdollars: dailyWork.map(\.amount).reduce(.zero, +).microdollars / Self.days)
             let plan = MonthPlan.ofThirtyDays(budget: budget, lifePerDay: otherCostPerDay)
             // The copies of the month are sent one after the other, so half of them exist on an
             // average day.
@@ -103,16 +103,18 @@ package struct MonthForecast: Equatable, Sendable {
             let costOfLooks = min(
                 human.priceOfOwnPost(settings) * originals * Self.days, plan.followingShare)
             if originals > 0, costOfLooks > .zero {
-                life.append(
+                dailyWork.append(
                     Line(what: "looks whether originals are still there", amount: costOfLooks))
             }
         }
-        let cost = life.map(\.amount).reduce(.zero, +)
+        let costOfDailyWork = dailyWork.map(\.amount).reduce(.zero, +)
         let learning = prices[.human].map { human in
-            Self.learning(left, cost, settings) { human.priceOfReading($0, $1, .human, settings) }
+            Self.learning(left, costOfDailyWork: costOfDailyWork, settings) {
+                human.priceOfReading($0, $1, .human, settings)
+            }
         }
-        self.life = cost
-        lines = life + (learning ?? [])
+        self.costOfDailyWork = costOfDailyWork
+        lines = dailyWork + (learning ?? [])
         assumptions =
             [
                 "\(Self.rate(rates.posts, "post")) and \(Self.rate(rates.mentions, "mention")) a day (\(rates.source))"
@@ -122,10 +124,11 @@ package struct MonthForecast: Equatable, Sendable {
 
     /// The cost of training, paid from the money that the daily work leaves.
     private static func learning(
-        _ left: TrainingLeft, _ life: Money, _ settings: MirrorSettings,
+        _ left: TrainingLeft, costOfDailyWork: Money, _ settings: MirrorSettings,
         _ price: (Int, Feed) -> Money
     ) -> [Line] {
-        let lifePerDay = Money(microdollars: (life.microdollars + days - 1) / days)
+        // The quotient is rounded up.
+        let lifePerDay = Money(microdollars: (costOfDailyWork.microdollars + days - 1) / days)
         var plan = MonthPlan.ofThirtyDays(
             budget: settings.monthlyBudget, lifePerDay: lifePerDay,
             wanted: left.wanted(favorites: settings.favoriteMode != .off))

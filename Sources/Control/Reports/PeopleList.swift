@@ -102,8 +102,8 @@ extension PeopleList {
         }
         .map(\.id)
         let standing = try await PeopleStanding(
-            replies: replies, noted: peopleWithoutReplies, isAnyServerDenied: !denied.isEmpty, byID,
-            mirror)
+            replies: replies, peopleWithoutReplies: peopleWithoutReplies,
+            isAnyServerDenied: !denied.isEmpty, records: byID, mirror)
         let forgotten = everybody.filter(\.isForgotten).map(\.id).sorted {
             $0.reference < $1.reference
         }
@@ -125,11 +125,11 @@ extension PeopleList {
                 throw ChangeRefusal(
                     .unusable, "\"\(cursor.prefix(60))\" is no place in the list of people")
             }
-            ids.removeAll { !(place < PeoplePlace($0, replies)) }
+            ids = ids.filter { place < PeoplePlace($0, replies) }
         }
         let shownIDs = Array(ids.prefix(search.limit))
-        next =
-            ids.count > shownIDs.count ? shownIDs.last.map { PeoplePlace($0, replies).text } : nil
+        let hasMore = ids.count > shownIDs.count
+        next = hasMore ? shownIDs.last.map { PeoplePlace($0, replies).text } : nil
         let nameless = shownIDs.filter {
             byID[$0]?.handle == nil && !$0.network.traits.namesAreIdentities
         }
@@ -192,7 +192,8 @@ private struct PeoplePlace: Comparable {
     var text: String { "\(replies)-\(reference)" }
 
     static func < (left: PeoplePlace, right: PeoplePlace) -> Bool {
-        (right.replies, left.reference) < (left.replies, right.reference)
+        left.replies == right.replies
+            ? left.reference < right.reference : left.replies > right.replies
     }
 }
 
@@ -205,13 +206,15 @@ private struct PeopleStanding {
 
     /// - Parameters:
     ///   - replies: For each answered person, the number of the human's replies.
-    ///   - noted: The people whom the human never answered, and who have a stance or a link.
+    ///   - peopleWithoutReplies: The people whom the human never answered, and who have a stance or a link.
     init(
-        replies: [AccountID: Int], noted: [AccountID], isAnyServerDenied: Bool,
-        _ records: [AccountID: People.Person],
+        replies: [AccountID: Int], peopleWithoutReplies: [AccountID], isAnyServerDenied: Bool,
+        records: [AccountID: People.Person],
         _ mirror: HumanMirror
     ) async throws {
-        let places = (Array(replies.keys) + noted).map { ($0, PeoplePlace($0, replies)) }
+        let places = (Array(replies.keys) + peopleWithoutReplies).map {
+            ($0, PeoplePlace($0, replies))
+        }
         ids = places.sorted { $0.1 < $1.1 }.map(\.0)
         self.records = records
         // A stance affects other accounts only through a link or a server.

@@ -115,23 +115,25 @@ package struct PlanReporter: Sendable {
     /// - Parameters:
     ///   - day: The local day.
     ///   - now: The present, which divides past and future.
-    ///   - dates: Whether to look up when the posts with the texts were written.
-    ///   - human: The human's posting times, if they were read already; nil to read them.
+    ///   - looksUpDates: Whether to look up when the posts with the texts were written.
+    ///   - humanTimes: The human's posting times, if they were read already; nil to read them.
     /// - Returns: Nil if there is neither a plan nor an archive to make one from.
     /// - Throws: The store's error.
     package func report(
-        on day: LocalDay, now: Date, dates: Bool = false, human: [LocalTime]? = nil
+        on day: LocalDay, now: Date, looksUpDates: Bool = false, humanTimes: [LocalTime]? = nil
     ) async throws -> PlanReport? {
         guard let (stored, actions) = try await actions(of: day, now: now) else { return nil }
         let written =
-            dates ? try await mirror.archive.dates(of: actions.compactMap(\.wording?.source)) : [:]
+            looksUpDates
+            ? try await mirror.archive.dates(of: actions.compactMap(\.wording?.source)) : [:]
         let slots = actions.map { action in
             var slot = slot(of: action, isStored: stored != nil)
             slot.written = action.wording.flatMap { written[$0.source] }
             return slot
         }
         let patterns = Set(actions.compactMap(\.explanation?.pattern))
-        let times = if let human { human } else { try await mirror.archive.scheduleRows() }
+        let times =
+            if let humanTimes { humanTimes } else { try await mirror.archive.scheduleRows() }
         let past = try await mirror.outbox(lease: nil).times(.post, since: now - Self.plottedTime)
         // The times of a stored plan are in `past` already.
         let botMinutes = (stored == nil ? past + slots.map(\.due) : past).map {

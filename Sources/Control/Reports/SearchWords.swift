@@ -4,10 +4,12 @@ import Foundation
 struct SearchWords: Sendable {
     private let words: [String]
 
-    init(_ text: String) {
-        words = text.split(whereSeparator: \.isWhitespace).map { Self.folded(String($0)) }.filter {
-            !$0.isEmpty
-        }
+    /// - Parameter text: The words as a person typed them; nil for none, which occur in every text.
+    init(_ text: String?) {
+        words = (text ?? "").split(whereSeparator: \.isWhitespace).map { Self.folded(String($0)) }
+            .filter {
+                !$0.isEmpty
+            }
     }
 
     /// Whether each word occurs in one of the texts.

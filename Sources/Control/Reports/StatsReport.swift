@@ -233,7 +233,7 @@ package struct StatsReporter: Sendable {
             human: StatsReport.Rhythm(human), bot: StatsReport.Rhythm(posted),
             humanSince: human.map(\.day).min(),
             humanUntil: human.map(\.day).max(), botSince: posted.map(\.day).min(),
-            likeness: StatsReport.Likeness(human, posted),
+            likeness: StatsReport.Likeness(human: human, bot: posted),
             days: days(human, timesByKind, until: today))
     }
 
@@ -269,6 +269,7 @@ package struct StatsReporter: Sendable {
         }
         func add(_ times: [LocalTime]?, to number: WritableKeyPath<StatsReport.Day, Int>) {
             for time in times ?? [] {
+                // The last day has the last index.
                 let index = time.day.days(since: last) + Self.daysShown - 1
                 if days.indices.contains(index) { days[index][keyPath: number] += 1 }
             }
@@ -389,9 +390,10 @@ package struct StatsReporter: Sendable {
             return (feature: feature, word: word)
         }.filter { isFor ? $0.word.logOdds > 0 : $0.word.logOdds < 0 }
         let sorted = weighted.sorted { first, second in
-            (abs(second.word.logOdds), first.word.word) < (
-                abs(first.word.logOdds), second.word.word
-            )
+            let firstWeight = abs(first.word.logOdds)
+            let secondWeight = abs(second.word.logOdds)
+            return firstWeight == secondWeight
+                ? first.word.word < second.word.word : firstWeight > secondWeight
         }
         return Array(sorted.prefix(wordsShown))
     }
@@ -401,9 +403,12 @@ package struct StatsReporter: Sendable {
     private func leftOut(now: Date) async throws -> [StatsReport.LeftOut] {
         let lines = try await leftOutOfArchive() + leftOutOfActions() + leftOutOfFeeds(now: now)
         let order = StatsReport.LeftOut.Part.allCases
+        func sortKey(_ line: StatsReport.LeftOut) -> (Int, Int, ReasonCode, String) {
+            // The count is negated, so that the most frequent comes first.
+            (order.firstIndex(of: line.part) ?? 0, -line.count, line.reason.code, line.state ?? "")
+        }
         return lines.filter { $0.count > 0 }.sorted {
-            (order.firstIndex(of: $0.part) ?? 0, $1.count, $0.reason.code, $0.state ?? "")
-                < (order.firstIndex(of: $1.part) ?? 0, $0.count, $1.reason.code, $1.state ?? "")
+            sortKey($0) < sortKey($1)
         }
     }
 
@@ -475,29 +480,31 @@ package struct StatsReporter: Sendable {
                 (SELECT COUNT(*) FROM credentials WHERE mirror = \(name)) AS logins
             """)
         func number(_ column: String) throws -> Int { try rows.first?.int(column) ?? 0 }
-        func row(_ what: String, _ count: Int, _ keeps: String) -> StatsReport.Stored {
+        func row(_ what: String, count: Int, keeps: String) -> StatsReport.Stored {
             StatsReport.Stored(what: what, count: count, keeps: keeps)
         }
         let favorites = configuration.favorites
         return [
             row(
-                "public posts of the human, replies among them", try await mirror.archive.count(),
-                "the newest \(configuration.archiveLimit)"),
+                "public posts of the human, replies among them",
+                count: try await mirror.archive.count(),
+                keeps: "the newest \(configuration.archiveLimit)"),
             row(
-                "public posts of others that were learned from", try number("examples"),
-                "the newest \(favorites.exampleLimit), for \(favorites.maximumAgeDays) days at most"
+                "public posts of others that were learned from", count: try number("examples"),
+                keeps:
+                    "the newest \(favorites.exampleLimit), for \(favorites.maximumAgeDays) days at most"
             ),
             row(
                 "the bot's actions and decisions, their recipients and reasons",
-                try number("actions"),
-                "\(configuration.historyDays) days; what was sent to a person stays"),
+                count: try number("actions"),
+                keeps: "\(configuration.historyDays) days; what was sent to a person stays"),
             row(
-                "people who were answered, denied, allowed or linked", try number("people"),
-                "until the database is deleted"),
+                "people who were answered, denied, allowed or linked", count: try number("people"),
+                keeps: "until the database is deleted"),
             row(
-                "items that could not be read or decided", try number("items"),
-                "until the database is deleted"),
-            row("logins, sealed", try number("logins"), "until they are logged out"),
+                "items that could not be read or decided", count: try number("items"),
+                keeps: "until the database is deleted"),
+            row("logins, sealed", count: try number("logins"), keeps: "until they are logged out"),
         ]
     }
 }
@@ -506,12 +513,12 @@ extension StatsReport.Likeness {
     /// - Parameters:
     ///   - human: The times of the human's posts.
     ///   - bot: The times of the bot's posts.
-    init(_ human: [LocalTime], _ bot: [LocalTime]) {
+    init(human: [LocalTime], bot: [LocalTime]) {
         let shares = Self.shares(human)
-        share = Self.sum(shares, Self.shares(bot))
+        share = Self.sumOfSmaller(shares, Self.shares(bot))
         let days = Set(human.map(\.day)).sorted()
         let oddDays = Set(days.enumerated().filter { $0.offset % 2 == 1 }.map(\.element))
-        halves = Self.sum(
+        halves = Self.sumOfSmaller(
             Self.shares(human.filter { !oddDays.contains($0.day) }),
             Self.shares(human.filter { oddDays.contains($0.day) }))
         expected = bot.isEmpty ? nil : shares.map { Self.expected($0, posts: bot.count) }
@@ -524,9 +531,10 @@ extension StatsReport.Likeness {
         return hours.map { Double($0) / Double(times.count) }
     }
 
-    private static func sum(_ first: [Double]?, _ second: [Double]?) -> Double? {
+    /// The sum of the smaller share of each hour; nil without one of them.
+    private static func sumOfSmaller(_ first: [Double]?, _ second: [Double]?) -> Double? {
         guard let first, let second else { return nil }
-        return zip(first, second).reduce(0) { $0 + min($1.0, $1.1) }
+        return zip(first, second).map { min($0, $1) }.reduce(0, +)
     }
 
     /// The expected ``share`` of a random draw of this many hours.

@@ -208,10 +208,13 @@ package struct StatusReport: Codable, Sendable {
             sometimes = unsent.sometimes.values.reduce(0, +)
             unfit = reasons.values.reduce(0, +)
             unjudged = unsent.unjudged
-            self.reasons = reasons.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-                .map {
-                    ReasonCount(reason: $0.key, count: $0.value, text: ReportedReason($0.key).text)
-                }
+            let mostFrequentFirst = reasons.sorted { first, second in
+                first.value == second.value
+                    ? first.key < second.key : first.value > second.value
+            }
+            self.reasons = mostFrequentFirst.map {
+                ReasonCount(reason: $0.key, count: $0.value, text: ReportedReason($0.key).text)
+            }
         }
 
         /// The number of posts that one rule leaves out.

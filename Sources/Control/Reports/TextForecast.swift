@@ -85,7 +85,8 @@ struct TextStock: Equatable {
             dueUses += perDay
             while dueUses >= 1, let usesLeft = free.keys.max() {
                 dueUses -= 1
-                free[usesLeft] = free[usesLeft].flatMap { $0 > 1 ? $0 - 1 : nil }
+                let count = free[usesLeft] ?? 0
+                free[usesLeft] = count > 1 ? count - 1 : nil
                 let usesAfter = usesLeft == .max ? usesLeft : usesLeft - 1
                 if usesAfter > 0 {
                     resting[day + max(1, restDays), default: [:]][usesAfter, default: 0] += 1
@@ -138,7 +139,7 @@ extension HumanMirror {
             return TextForecast(free: plain - lastUses.count, perDay: perDay)
         }
         let stock = try await stock(
-            filter, lastUses, rest: restDays, isFollowed: isFollowed, now: now)
+            filter, lastUses: lastUses, restDays: restDays, isFollowed: isFollowed, now: now)
         guard let days = stock.days(perDay: perDay, fewest: TextJudge.fewestTexts) else {
             return TextForecast(free: stock.freeCount, perDay: perDay)
         }
@@ -157,7 +158,7 @@ extension HumanMirror {
 
     /// Lists each plain text once, from any of its posts.
     private func stock(
-        _ filter: Archive.TextFilter, _ lastUses: [String: Date], rest restDays: Int,
+        _ filter: Archive.TextFilter, lastUses: [String: Date], restDays: Int,
         isFollowed: Bool,
         now: Date
     ) async throws -> TextStock {
@@ -172,9 +173,9 @@ extension HumanMirror {
             let usesLeft = mostUses.map { max(0, $0 - uses[text.textKey, default: 0]) } ?? .max
             guard usesLeft > 0 else { continue }
             if let lastUse = lastUses[text.textKey] {
-                let days = Int(
+                let daysUntilFree = Int(
                     ((lastUse.timeIntervalSince(now) / 86_400) + Double(restDays)).rounded(.up))
-                stock.resting[max(1, days), default: [:]][usesLeft, default: 0] += 1
+                stock.resting[max(1, daysUntilFree), default: [:]][usesLeft, default: 0] += 1
             } else {
                 stock.free[usesLeft, default: 0] += 1
             }

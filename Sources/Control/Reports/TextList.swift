@@ -124,13 +124,14 @@ extension TextList {
                     .unusable, "\"\(cursor.prefix(60))\" is no place in the list of texts")
             }
         }
-        let searchWords = search.words.map(SearchWords.init)
+        let searchWords = SearchWords(search.words)
         let matches = try await mirror.archive.kept(
             after: place, limit: search.limit + 1, by: mirror.textFilter(), search.filter
-        ) { searchWords?.occur(in: [$0.post.text, $0.post.warning].compactMap(\.self)) ?? true }
+        ) { searchWords.occur(in: [$0.post.text, $0.post.warning].compactMap(\.self)) }
         let shown = Array(matches.prefix(search.limit))
         texts = try await Text.all(shown, of: mirror)
-        next = matches.count > shown.count ? shown.last.map { Archive.Place($0.post).text } : nil
+        let hasMore = matches.count > shown.count
+        next = hasMore ? shown.last.map { Archive.Place($0.post).text } : nil
     }
 }
 
@@ -151,20 +152,20 @@ extension TextList.Text {
 
     /// Returns archived texts with their planned slots, the learned judgement and the label from a
     /// person.
-    static func all(_ kept: [Archive.Kept], of mirror: HumanMirror) async throws -> [Self] {
+    static func all(_ archivedTexts: [Archive.Kept], of mirror: HumanMirror) async throws -> [Self]
+    {
         let planned = try await mirror.plannedTexts()
         let labels = try await mirror.labels.labels()
-        let usable = kept.filter { [.fit, .sometimes].contains($0.use) }
+        let usable = archivedTexts.filter { [.fit, .sometimes].contains($0.use) }
         let opinions = try await mirror.opinions(on: usable.map { ($0.post.id, $0.post.text) })
-        return kept.map { kept in
-            let id = kept.post.id
+        return archivedTexts.map { archivedText in
+            let id = archivedText.post.id
             let demoted = opinions[id].flatMap { $0.isDemoted ? $0.sentence : nil }
-            return Self(kept, planned[id], demoted: demoted, labels[id])
+            return Self(archivedText, planned: planned[id], demoted: demoted, label: labels[id])
         }
     }
 
-    private init(_ kept: Archive.Kept, _ planned: Planned?, demoted: String?, _ label: PersonLabel?)
-    {
+    private init(_ kept: Archive.Kept, planned: Planned?, demoted: String?, label: PersonLabel?) {
         let post = kept.post
         self.post = post.id.value
         address = post.id.webAddress ?? post.address

@@ -12,7 +12,7 @@ import Posts
 /// text with a label is not shown again, so that a review continues where the last one ended.
 package struct TextReview: Codable, Equatable, Sendable {
     /// The number of texts in a first review.
-    package static let first = 20
+    package static let firstReviewSize = 20
 
     package private(set) var schema = "mirror-bot/text-review/1"
     /// The texts about which the person is asked.
@@ -23,7 +23,7 @@ package struct TextReview: Codable, Equatable, Sendable {
     package let needed: Int
 
     /// The number of texts left of the first review.
-    package var leftOfFirst: Int { max(0, Self.first - labels) }
+    package var leftOfFirst: Int { max(0, Self.firstReviewSize - labels) }
 
     /// - Parameter number: The most texts to ask for.
     /// - Throws: The store's error.

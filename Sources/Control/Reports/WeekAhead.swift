@@ -34,7 +34,7 @@ extension WeekAhead {
         var days: [PlanReport] = []
         for offset in 0..<Self.length {
             let plan = try await reporter.report(
-                on: today.advanced(by: offset), now: now, human: times)
+                on: today.advanced(by: offset), now: now, humanTimes: times)
             if let plan { days.append(plan) }
         }
         self.days = days

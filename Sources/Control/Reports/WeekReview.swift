@@ -70,6 +70,7 @@ extension WeekReview {
     package init(of mirror: HumanMirror, zone: TimeZone, now: Date) async throws {
         let outbox = mirror.outbox(lease: nil)
         let today = LocalTime(now, in: zone).day
+        // The last of these days is today.
         let week = (0..<Self.length).map { today.advanced(by: $0 - Self.length + 1) }
         var sent: [Action] = []
         for day in week {
@@ -91,7 +92,7 @@ extension WeekReview {
                 day: day, posts: sentPosts.count { $0.time.day == day },
                 usual: Self.usual(on: day, human))
         }
-        likeness = StatsReport.Likeness(human, sentPosts.map(\.time))
+        likeness = StatsReport.Likeness(human: human, bot: sentPosts.map(\.time))
         posts = sentPosts.map(\.action)
         let start = week.first?.period(in: zone)?.lowerBound ?? now - 7 * 86_400
         let toOthers = try await outbox.sentRepliesAndFavorites(
@@ -102,7 +103,7 @@ extension WeekReview {
         favorites = toOthers.count { $0.kind == .favorite }
         mostAnswered = try await Self.mostAnswered(
             toOthers.filter { $0.kind == .reply }, since: start, of: mirror)
-        odd = SentPost.odd(among: sentPosts, human)
+        odd = SentPost.odd(among: sentPosts, human: human)
     }
 
     /// The human's average number of posts on such a weekday, over the span of the archive.
@@ -161,7 +162,7 @@ private struct SentPost {
 
     /// Returns the post that differs most from the others: by its text's time of day, then by its
     /// hour, then by its language.
-    static func odd(among posts: [SentPost], _ human: [LocalTime]) -> WeekReview.OddPost? {
+    static func odd(among posts: [SentPost], human: [LocalTime]) -> WeekReview.OddPost? {
         guard posts.count >= fewest else { return nil }
         let farthest = posts.max { $0.distance < $1.distance }
         if let farthest, farthest.distance >= farMinutes, let written = farthest.written {

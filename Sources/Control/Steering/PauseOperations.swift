@@ -42,7 +42,7 @@ package struct PauseMirror: PersonOperation {
             until: end, reason: reason, seen: seen, now: now)
         let underWay = try await InFlightWait(mirror: desk.mirror).wait()
         return PauseChange(
-            desk.mirror.name, pause, in: desk.displayZone, wasPaused: nil,
+            desk.mirror.name, pause: pause, in: desk.displayZone, wasPaused: nil,
             left: underWay.map(LeftAction.init))
     }
 
@@ -53,7 +53,8 @@ package struct PauseMirror: PersonOperation {
             pause.reason == reason,
             (pause.until == nil) == (until == nil)
         else { return nil }
-        return PauseChange(desk.mirror.name, pause, in: desk.displayZone, wasPaused: true, left: [])
+        return PauseChange(
+            desk.mirror.name, pause: pause, in: desk.displayZone, wasPaused: true, left: [])
     }
 }
 
@@ -82,7 +83,7 @@ package struct ResumeMirror: PersonOperation {
 
     private func change(of desk: Desk, wasPaused: Bool, _ standing: HumanStanding?) -> PauseChange {
         var change = PauseChange(
-            desk.mirror.name, nil, in: desk.displayZone, wasPaused: wasPaused, left: [])
+            desk.mirror.name, pause: nil, in: desk.displayZone, wasPaused: wasPaused, left: [])
         change.human = standing?.words
         change.isHeld = standing != nil && !knowing
         return change
@@ -116,8 +117,7 @@ package struct PauseChange: PersonOutcome {
     package let seen: Seen
     package let wayBack: WayBack?
 
-    init(_ mirror: String, _ pause: Pause?, in zone: TimeZone, wasPaused: Bool?, left: [LeftAction])
-    {
+    init(_ mirror: String, pause: Pause?, in zone: TimeZone, wasPaused: Bool?, left: [LeftAction]) {
         self.mirror = mirror
         self.left = left
         self.wasPaused = wasPaused

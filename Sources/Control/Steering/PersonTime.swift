@@ -59,6 +59,9 @@ package struct PersonTime: Sendable {
         LocalDayMinutes(day, in: zone).date(of: minute)
     }
 
+    /// Ten years, in seconds.
+    private static let longestSpan = 3_653 * 86_400
+
     /// The duration of a text such as `6h`, in seconds; nil for any other text, or for more than
     /// ten years.
     private static func span(_ text: String) -> TimeInterval? {
@@ -69,6 +72,6 @@ package struct PersonTime: Sendable {
             return nil
         }
         let (seconds, isTooLong) = number.multipliedReportingOverflow(by: unit)
-        return isTooLong || seconds > 3_653 * 86_400 ? nil : TimeInterval(seconds)
+        return isTooLong || seconds > longestSpan ? nil : TimeInterval(seconds)
     }
 }

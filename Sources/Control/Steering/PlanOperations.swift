@@ -27,7 +27,7 @@ package struct SlotsChange: PersonOutcome {
 extension PersonOperation where Outcome == SlotsChange {
     /// Returns the outcome if the named slot is already as requested; else nil.
     fileprivate func outcome(
-        at desk: Desk, _ slot: String, if isDone: (Action, TimeZone) -> Bool
+        at desk: Desk, of slot: String, if isDone: (Action, TimeZone) -> Bool
     ) async throws -> SlotsChange? {
         let zone = try await desk.zone()
         let slot = try await desk.names().slot(slot, now: desk.now)
@@ -84,20 +84,22 @@ package struct SkipSlot: PersonOperation {
 
     private func skip(_ slot: Action, at desk: Desk, seen: Seen?, now: Date) async throws -> Action
     {
-        let note = desk.mirror.labelWriter(.skipped, now: now)
-        if let skipped = try await desk.outbox.skip(slot.id, seen: seen, now: now, note) {
+        let writeLabel = desk.mirror.labelWriter(.skipped, now: now)
+        if let skipped = try await desk.outbox.skip(slot.id, seen: seen, now: now, writeLabel) {
             return skipped
         }
         // A request that did not succeed can still be skipped.
         let underWay = try await InFlightWait(mirror: desk.mirror).wait { $0.id == slot.id }
-        if !underWay.isEmpty, let skipped = try await desk.outbox.skip(slot.id, now: now, note) {
+        if !underWay.isEmpty,
+            let skipped = try await desk.outbox.skip(slot.id, now: now, writeLabel)
+        {
             return skipped
         }
         throw try await desk.refusal(ofChanging: slot)
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {
-        try await outcome(at: desk, slot) { slot, _ in
+        try await outcome(at: desk, of: slot) { slot, _ in
             slot.state == .skipped && slot.reason == .outbox(.byPerson)
         }
     }
@@ -118,7 +120,7 @@ package struct RestoreSlot: PersonOperation {
         let planned = try await desk.outbox.restore(
             slot.id, seen: seen, now: now, desk.mirror.labelRemover(.skipped, .takenBack))
         guard let planned else { throw try await refusal(of: slot, at: desk) }
-        let changedSlots = try await desk.replacement().giveWay(to: planned, now: now)
+        let changedSlots = try await desk.replacement().replaceTexts(sharedWith: planned, now: now)
         let restored = ChangedSlot(planned, in: zone)
         return SlotsChange(
             [restored] + changedSlots.map { ChangedSlot($0, in: zone) },
@@ -138,7 +140,9 @@ package struct RestoreSlot: PersonOperation {
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {
-        try await outcome(at: desk, slot) { slot, _ in [.planned, .claimed].contains(slot.state) }
+        try await outcome(at: desk, of: slot) { slot, _ in
+            [.planned, .claimed].contains(slot.state)
+        }
     }
 }
 
@@ -167,13 +171,14 @@ package struct MoveSlot: PersonOperation {
         let now = desk.now
         let slot = try await desk.names().firstPart(slot, now: now)
         let due = try newTime(of: slot, in: zone, now: now)
-        var why: Explanation?
+        var explanation: Explanation?
         if !slot.keepsText {
-            why = slot.explanation ?? Explanation("moved by a person")
-            why?.movedFrom = slot.explanation?.movedFrom ?? slot.due
+            explanation = slot.explanation ?? Explanation("moved by a person")
+            explanation?.movedFrom = slot.explanation?.movedFrom ?? slot.due
         }
         let action = try await desk.outbox.move(
-            slot.id, to: due, expires: due + desk.grace, explanation: why, seen: seen, now: now)
+            slot.id, to: due, expires: due + desk.grace, explanation: explanation, seen: seen,
+            now: now)
         guard let action else { throw try await desk.refusal(ofChanging: slot) }
         let moved = ChangedSlot(action, in: zone)
         return SlotsChange(
@@ -203,7 +208,7 @@ package struct MoveSlot: PersonOperation {
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {
-        try await outcome(at: desk, slot) { slot, zone in
+        try await outcome(at: desk, of: slot) { slot, zone in
             slot.isPinned && [.planned, .claimed].contains(slot.state)
                 && LocalTime(slot.due, in: zone).minute == MinuteOfDay(typed: time)
         }
@@ -244,10 +249,11 @@ package struct PinSlot: PersonOperation {
             throw ChangeRefusal(
                 .unusable, saying: "\(control: name) has no text; name a post to pin")
         }
-        var why = slot.explanation
-        why?.movedFrom = nil
+        var explanation = slot.explanation
+        explanation?.movedFrom = nil
+        // Without a wording, the slot keeps its text.
         let pinned = try await desk.outbox.pin(
-            slot.id, nil, explanation: why, seen: seen, now: now,
+            slot.id, nil, explanation: explanation, seen: seen, now: now,
             desk.mirror.labelWriter(.kept, now: now))
         guard let pinned else { throw try await desk.refusal(ofChanging: slot) }
         return pinned
@@ -261,14 +267,14 @@ package struct PinSlot: PersonOperation {
             slot.id, wording, explanation: Explanation("chosen by a person"), seen: seen, now: now,
             desk.mirror.labelWriter(.posted, now: now))
         guard let pinned else { throw try await desk.refusal(ofChanging: slot) }
-        try await desk.replacement().giveWay(to: pinned, now: now)
+        try await desk.replacement().replaceTexts(sharedWith: pinned, now: now)
         return pinned
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {
         var source: PostID?
         if let post { source = try await desk.names().post(post).id }
-        return try await outcome(at: desk, slot) { slot, _ in
+        return try await outcome(at: desk, of: slot) { slot, _ in
             slot.isPinned && [.planned, .claimed].contains(slot.state)
                 && (source == nil || slot.wording?.source == source)
         }
@@ -304,7 +310,7 @@ package struct PublishPost: PersonOperation {
             guard
                 let action = try await add(name, wording, at: desk, seen: seen, now: now)
             else { continue }
-            try await desk.replacement().giveWay(to: action, now: now)
+            try await desk.replacement().replaceTexts(sharedWith: action, now: now)
             let slot = ChangedSlot(action, in: zone)
             return SlotsChange([slot], wayBack: .skipping(slot))
         }
@@ -351,7 +357,7 @@ package struct PublishPost: PersonOperation {
         let text = try await TextList.Text(
             of: desk.mirror, named: post, zone: try await desk.zone())
         guard let planned = text.planned else { return nil }
-        return try await outcome(at: desk, planned.slot) { _, _ in true }
+        return try await outcome(at: desk, of: planned.slot) { _, _ in true }
     }
 }
 

@@ -32,7 +32,8 @@ package struct RetireMirror: PersonOperation {
         let underWay =
             wish.retirement.isDue(at: desk.now) ? try await InFlightWait(mirror: mirror).wait() : []
         return RetirementChange(
-            mirror.name, wish.retirement, saying: wish.words, in: desk.displayZone, isNew: true,
+            mirror.name, retirement: wish.retirement, saying: wish.words, in: desk.displayZone,
+            isNew: true,
             left: underWay.map(LeftAction.init))
     }
 
@@ -45,7 +46,8 @@ package struct RetireMirror: PersonOperation {
             return nil
         }
         return RetirementChange(
-            desk.mirror.name, planned, saying: wish.words, in: desk.displayZone, isNew: false,
+            desk.mirror.name, retirement: planned, saying: wish.words, in: desk.displayZone,
+            isNew: false,
             left: []
         )
     }
@@ -88,14 +90,16 @@ package struct CancelRetirement: PersonOperation {
     package func perform(at desk: Desk, seen: Seen?) async throws -> RetirementChange {
         let before = try await desk.mirror.table.cancelRetirement(seen: seen)
         return RetirementChange(
-            desk.mirror.name, nil, saying: nil, in: desk.displayZone, isNew: before != nil, left: []
+            desk.mirror.name, retirement: nil, saying: nil, in: desk.displayZone,
+            isNew: before != nil, left: []
         )
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> RetirementChange? {
         guard try await desk.mirror.table.record().retirement == nil else { return nil }
         return RetirementChange(
-            desk.mirror.name, nil, saying: nil, in: desk.displayZone, isNew: false, left: [])
+            desk.mirror.name, retirement: nil, saying: nil, in: desk.displayZone, isNew: false,
+            left: [])
     }
 }
 
@@ -120,7 +124,7 @@ package struct RetirementChange: PersonOutcome {
     package let wayBack: WayBack?
 
     init(
-        _ mirror: String, _ retirement: Retirement?, saying last: String?, in zone: TimeZone,
+        _ mirror: String, retirement: Retirement?, saying last: String?, in zone: TimeZone,
         isNew: Bool,
         left: [LeftAction]
     ) {

@@ -12,10 +12,10 @@ import Settings
 package struct RetirementSteps: Sendable {
     /// Seconds after the retirement began within which the last post may be sent: a network may be
     /// unreachable for days.
-    private static let patience: TimeInterval = 7 * 86_400
+    private static let lastPostLifetime: TimeInterval = 7 * 86_400
     /// Seconds after the retirement's date for which the human's network is asked to verify the
     /// login.
-    private static let patienceForHuman: TimeInterval = 86_400
+    private static let verificationPeriod: TimeInterval = 86_400
 
     private let mirror: HumanMirror
     private let store: OutboxStore
@@ -48,7 +48,7 @@ package struct RetirementSteps: Sendable {
         }
         let zone = mirror.knownTimeZone(record) ?? .gmt
         let isBegun = try await store.beginRetirement(
-            saying: wording, on: LocalTime(now, in: zone).day, expires: now + Self.patience,
+            saying: wording, on: LocalTime(now, in: zone).day, expires: now + Self.lastPostLifetime,
             now: now)
         if isBegun { mirror.logger.notice("Retiring") }
     }
@@ -64,7 +64,7 @@ package struct RetirementSteps: Sendable {
                 try await mirror.bind(human: try await human.verifyAccount(), bot: nil, now: now)
             }
         } catch let error as NetworkError
-            where !error.isPermanent && now < retirement.date + Self.patienceForHuman
+            where !error.isPermanent && now < retirement.date + Self.verificationPeriod
         {
             throw error
         } catch let error as NetworkError {

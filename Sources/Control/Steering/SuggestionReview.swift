@@ -13,7 +13,7 @@ import Settings
 /// as a post that was seen. A decision about a post is a label of its text.
 package struct SuggestionReview: Sendable {
     /// How long an approved suggestion may wait for the worker, in seconds.
-    private static let patience: TimeInterval = 24 * 3_600
+    private static let approvalLifetime: TimeInterval = 24 * 3_600
 
     private let mirror: HumanMirror
     private let store: OutboxStore
@@ -49,15 +49,15 @@ package struct SuggestionReview: Sendable {
     package func approve(_ id: String, seen: Seen? = nil, now: Date) async throws
         -> SuggestionDecision
     {
-        let action = try await suggestion(id, in: .suggested, seen)
+        let action = try await suggestion(id, in: .suggested, seen: seen)
         if action.kind == .favorite { try await requireFavorites(action) }
         let approved = try await store.approve(
-            action.id, seen: seen, now: now, expires: now + Self.patience,
+            action.id, seen: seen, now: now, expires: now + Self.approvalLifetime,
             mirror.labelWriter(.kept, now: now))
         guard approved != nil else { throw notWaiting(id) }
         return try await decision(
             action, .approved,
-            notLearned: try await learningProblem(of: action, now: now) { .favorited($0) })
+            notLearned: try await learn(from: action, now: now) { .favorited($0) })
     }
 
     /// Records that a person favorited the post of a suggestion themselves.
@@ -69,7 +69,7 @@ package struct SuggestionReview: Sendable {
     package func noteDone(_ id: String, seen: Seen? = nil, now: Date) async throws
         -> SuggestionDecision
     {
-        let action = try await suggestion(id, in: .suggested, seen)
+        let action = try await suggestion(id, in: .suggested, seen: seen)
         guard action.kind == .favorite else {
             throw ChangeRefusal(
                 .notAllowed,
@@ -89,7 +89,7 @@ package struct SuggestionReview: Sendable {
         }
         return try await decision(
             action, .done,
-            notLearned: try await learningProblem(of: action, now: now) { .favorited($0) }
+            notLearned: try await learn(from: action, now: now) { .favorited($0) }
         )
     }
 
@@ -141,13 +141,13 @@ package struct SuggestionReview: Sendable {
     package func dismiss(_ id: String, seen: Seen? = nil, now: Date) async throws
         -> SuggestionDecision
     {
-        let action = try await suggestion(id, in: .suggested, seen)
+        let action = try await suggestion(id, in: .suggested, seen: seen)
         let dismissed = try await store.dismiss(
             action.id, seen: seen, now: now, mirror.labelWriter(.declined, now: now))
         guard dismissed != nil else { throw notWaiting(id) }
         return try await decision(
             action, .dismissed,
-            notLearned: try await learningProblem(of: action, now: now) { .seen($0) }
+            notLearned: try await learn(from: action, now: now) { .seen($0) }
         )
     }
 
@@ -161,7 +161,7 @@ package struct SuggestionReview: Sendable {
     package func reopen(_ id: String, seen: Seen? = nil, now: Date) async throws
         -> SuggestionDecision
     {
-        let action = try await suggestion(id, in: .skipped, seen)
+        let action = try await suggestion(id, in: .skipped, seen: seen)
         guard action.reason == .outbox(.dismissed) else {
             throw ChangeRefusal(
                 .over, saying: "\(control: .action(action.id)) is no dismissed suggestion")
@@ -177,7 +177,7 @@ package struct SuggestionReview: Sendable {
         return try await decision(action, .reopened)
     }
 
-    private func suggestion(_ id: String, in state: ActionState, _ seen: Seen?) async throws
+    private func suggestion(_ id: String, in state: ActionState, seen: Seen?) async throws
         -> Action
     {
         let matches = try await store.actions(identifiedBy: id.lowercased(), limit: 100)
@@ -202,8 +202,8 @@ package struct SuggestionReview: Sendable {
     /// Learns from a decision about a favorite.
     ///
     /// - Returns: Why the decision was not learned; nil if it was, or is not to be learned.
-    private func learningProblem(
-        of action: Action, now: Date, _ event: (Example) -> FavoriteEvent
+    private func learn(
+        from action: Action, now: Date, _ event: (Example) -> FavoriteEvent
     ) async throws -> String? {
         guard action.kind == .favorite, let target = action.target else { return nil }
         do {

@@ -69,10 +69,10 @@ package struct TakingBack: Sendable {
                 try await store.putOffUndos(kinds, until: nextAllowed, now: clock.now)
                 continue
             }
-            let patience = network.capabilities.requestDeadline.timeInterval + Self.margin
+            let requestLifetime = network.capabilities.requestDeadline.timeInterval + Self.margin
             guard
                 let begunAction = try await store.beginUndo(
-                    action, until: clock.now + patience, now: clock.now)
+                    action, until: clock.now + requestLifetime, now: clock.now)
             else {
                 continue
             }

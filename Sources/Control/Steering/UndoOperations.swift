@@ -17,11 +17,14 @@ package struct AskUndo: PersonOperation {
     package func perform(at desk: Desk, seen: Seen?) async throws -> UndoWishes {
         // A person who undoes very many actions at once does not judge the single texts.
         guard ids.count <= PersonLabel.mostAtOnce else {
-            return try await ask(at: desk, seen: seen, storing: { _, _ in })
+            return try await ask(at: desk, seen: seen, storing: AskUndo.noLabel)
         }
         let label = desk.mirror.labelWriter(.takenBack, now: desk.now)
         return try await ask(at: desk, seen: seen, storing: label)
     }
+
+    /// Stores no label with the undone actions.
+    fileprivate static let noLabel: OutboxStore.Note = { _, _ in }
 
     /// - Parameter note: See `OutboxStore.askUndos(_:reason:seen:now:_:)`.
     fileprivate func ask(
@@ -73,7 +76,7 @@ package struct AskUndoEverything: PersonOperation {
         let actions = try await undoing.actions(
             .everything, kinds: ActionKind.allCases, now: desk.now)
         return try await AskUndo(ids: actions.map(\.id)).ask(
-            at: desk, seen: nil, storing: { _, _ in })
+            at: desk, seen: nil, storing: AskUndo.noLabel)
     }
 }
 

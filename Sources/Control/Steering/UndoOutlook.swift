@@ -124,8 +124,10 @@ extension UndoOutlook.Allowance {
 
     /// Seconds until the last of this many requests may be made.
     fileprivate func seconds(for requests: Int) -> Double {
-        let later = requests - max(0, count - used)
-        guard later > 0, count > 0 else { return 0 }
-        return (Double(later) / Double(count)).rounded(.up) * Double(period)
+        let allowedNow = max(0, count - used)
+        let laterRequests = requests - allowedNow
+        guard laterRequests > 0, count > 0 else { return 0 }
+        let periods = (Double(laterRequests) / Double(count)).rounded(.up)
+        return periods * Double(period)
     }
 }

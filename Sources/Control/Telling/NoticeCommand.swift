@@ -54,7 +54,7 @@ final class NoticeCommand: @unchecked Sendable {
         // SIGPIPE if the program does not read.
         guard input.fill(self.input) else { return "could not write into a pipe" }
         var process: pid_t = 0
-        let result = start(&process, input.reading, output.writing)
+        let result = start(&process, input: input.reading, output: output.writing)
         guard result == 0 else { return "could not start it: \(String(cString: strerror(result)))" }
         input.close()
         output.closeWriting()
@@ -65,9 +65,10 @@ final class NoticeCommand: @unchecked Sendable {
         guard status != 0 else { return nil }
         let text = String(decoding: outputBytes.prefix(Self.keptOutput), as: UTF8.self)
             .trimmingCharacters(in: .whitespacesAndNewlines)
-        let outcome =
-            status & 0x7F == 0
-            ? "ended with \(status >> 8 & 0xFF)" : "ended by signal \(status & 0x7F)"
+        // As WTERMSIG and WEXITSTATUS take them from the status.
+        let signal = status & 0x7F
+        let exitCode = status >> 8 & 0xFF
+        let outcome = signal == 0 ? "ended with \(exitCode)" : "ended by signal \(signal)"
         return text.isEmpty ? outcome : "\(outcome): \(text)"
     }
 
@@ -86,7 +87,7 @@ final class NoticeCommand: @unchecked Sendable {
             if isOpen { isOpen = read(descriptor, into: &outputBytes) }
             let endedProcess = waitpid(process, &status, WNOHANG)
             if endedProcess == process {
-                if isOpen { _ = read(descriptor, into: &outputBytes, patience: 0) }
+                if isOpen { _ = read(descriptor, into: &outputBytes, timeout: 0) }
                 return status
             }
             if endedProcess < 0, errno != EINTR { return 0 }
@@ -103,16 +104,18 @@ final class NoticeCommand: @unchecked Sendable {
     private static let checkInterval: Int32 = 50
 
     /// Reads the program's output and keeps the beginning; returns false at its end.
+    ///
+    /// - Parameter timeout: How long to wait for output, in milliseconds.
     private func read(
-        _ descriptor: Int32, into outputBytes: inout [UInt8], patience: Int32 = checkInterval
+        _ descriptor: Int32, into outputBytes: inout [UInt8], timeout: Int32 = checkInterval
     ) -> Bool {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&watched, 1, patience) > 0 else { return true }
+        guard poll(&watched, 1, timeout) > 0 else { return true }
         var buffer = [UInt8](repeating: 0, count: 4_096)
         let count = Foundation.read(descriptor, &buffer, buffer.count)
         guard count > 0 else { return count < 0 && errno == EINTR }
-        outputBytes += buffer.prefix(
-            min(count, Self.keptOutput - min(outputBytes.count, Self.keptOutput)))
+        let freeBytes = max(0, Self.keptOutput - outputBytes.count)
+        outputBytes += buffer.prefix(min(count, freeBytes))
         return true
     }
 
@@ -128,7 +131,7 @@ final class NoticeCommand: @unchecked Sendable {
     }
 
     /// Starts the program in a process group of its own, with no signal blocked or ignored.
-    private func start(_ process: inout pid_t, _ input: Int32, _ output: Int32) -> Int32 {
+    private func start(_ process: inout pid_t, input: Int32, output: Int32) -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }

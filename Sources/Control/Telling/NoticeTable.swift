@@ -40,9 +40,9 @@ package struct NoticeRow: Equatable, Sendable {
         case .holds(let begun, let detail, let isCertain):
             let since = since ?? min(begun, now)
             self.since = since
-            let isDue = isCertain || now.timeIntervalSince(since) >= cause.patience
+            let isDue = isCertain || now.timeIntervalSince(since) >= cause.secondsBeforeNotice
             guard isDue, !wasToldToday(now), mayTry(now) else { return nil }
-            guard attempt(now) else {
+            guard countAttempt(now) else {
                 // After too many failures, the next attempt is a day later.
                 told = now
                 return nil
@@ -52,7 +52,7 @@ package struct NoticeRow: Equatable, Sendable {
         case .isOver:
             since = nil
             guard let toldSince, mayTry(now) else { return nil }
-            guard attempt(now) else {
+            guard countAttempt(now) else {
                 self.toldSince = nil
                 return nil
             }
@@ -73,15 +73,19 @@ package struct NoticeRow: Equatable, Sendable {
     }
 
     private func wasToldToday(_ now: Date) -> Bool {
-        told.map { (-Self.clockSlack..<Self.day).contains(now.timeIntervalSince($0)) } ?? false
+        guard let told else { return false }
+        // A negative age that is not small is of a time before the clock was set back.
+        return (-Self.clockSlack..<Self.day).contains(now.timeIntervalSince(told))
     }
 
     private func mayTry(_ now: Date) -> Bool {
-        next.map { now >= $0 || $0.timeIntervalSince(now) > Self.clockSlack * 2 } ?? true
+        guard let next else { return true }
+        // A time that is too far ahead was stored before the clock was set back.
+        return now >= next || next.timeIntervalSince(now) > Self.clockSlack * 2
     }
 
     /// Counts an attempt; after too many, returns false and counts from 0 again.
-    private mutating func attempt(_ now: Date) -> Bool {
+    private mutating func countAttempt(_ now: Date) -> Bool {
         guard !RetryRule.notice.isOver(after: attempts) else {
             attempts = 0
             next = nil
@@ -198,7 +202,7 @@ package struct NoticeTable: Sendable {
         try connection.execute(
             """
             DELETE FROM told WHERE mirror = \(mirror) AND told_ms < (
-                SELECT told_ms FROM told AS kept WHERE kept.mirror = \(mirror)
+                SELECT told_ms FROM told AS newest WHERE newest.mirror = \(mirror)
                 ORDER BY told_ms DESC LIMIT 1 OFFSET \(Self.keptNotices - 1))
             """)
     }

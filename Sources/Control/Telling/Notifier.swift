@@ -31,7 +31,7 @@ package actor Notifier {
     }
 
     /// The interval between two heartbeats, in seconds of the monotonic clock.
-    private static let heartbeat: TimeInterval = 240
+    private static let heartbeatInterval: TimeInterval = 240
 
     private let installation: Installation
     private let clock: any WallClock
@@ -93,7 +93,8 @@ package actor Notifier {
             if configuration.sendsNotices || !reported.isEmpty {
                 try await tell(of: reported, watch, now: now)
             }
-            if watch.isOnTime, readings.isEmpty ? watch.mayBeIdle : works { await beat() }
+            let isWorking = readings.isEmpty ? watch.mayBeIdle : works
+            if watch.isOnTime, isWorking { await beat() }
         } catch is CancellationError {
             return
         } catch is StorageError {
@@ -173,7 +174,7 @@ package actor Notifier {
             }
             let holds = findings.values.contains { if case .holds = $0 { true } else { false } }
             guard holds || openBefore.contains(name) || unsaved[name] != nil else { continue }
-            if try await tell(findings, of: name, reading.facts.flags, now: now) {
+            if try await tell(findings, of: name, flags: reading.facts.flags, now: now) {
                 openMirrors.insert(name)
             }
         }
@@ -208,7 +209,7 @@ package actor Notifier {
     /// - Returns: Whether a condition holds, or its end is still to be reported.
     @discardableResult
     private func tell(
-        _ findings: [NoticeCause: NoticeFinding], of mirror: String, _ flags: [String] = [],
+        _ findings: [NoticeCause: NoticeFinding], of mirror: String, flags: [String] = [],
         now: Date,
         isLast: Bool = false
     ) async throws -> Bool {
@@ -273,7 +274,7 @@ package actor Notifier {
 
     private func beat() async {
         let uptime = clock.uptime
-        guard lastBeat.map({ uptime - $0 >= Self.heartbeat }) ?? true else { return }
+        if let lastBeat, uptime - lastBeat < Self.heartbeatInterval { return }
         lastBeat = uptime
         guard let problem = await sender.beat() else { return }
         installation.logger.warning(

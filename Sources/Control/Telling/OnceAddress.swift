@@ -84,18 +84,17 @@ package struct OnceAddresses: Sendable {
 
     /// Returns a path that approves or skips an action in its present state.
     func path(_ deed: OnceAddress.Deed, _ action: Action, now: Date) -> String {
-        path(deed, action.id, action.seen, now: now)
+        path(deed, action: action.id, seen: action.seen, now: now)
     }
 
     /// Returns a path that pauses the mirror.
     ///
     /// - Parameter record: The present row of the mirror.
     func path(pausing record: MirrorRecord, now: Date) -> String {
-        path(.pause, "", record.pauseSeen(at: now), now: now)
+        path(.pause, action: "", seen: record.pauseSeen(at: now), now: now)
     }
 
-    private func path(_ deed: OnceAddress.Deed, _ action: String, _ seen: Seen, now: Date) -> String
-    {
+    private func path(_ deed: OnceAddress.Deed, action: String, seen: Seen, now: Date) -> String {
         let ends = Int64((now + Self.validity).timeIntervalSince1970)
         let content = "\(deed.rawValue).\(action).\(seen).\(ends)"
         return "\(Self.root)\(mirror)/\(content).\(code(of: content))"

@@ -96,7 +96,7 @@ struct MoveCommand: AsyncParsableCommand {
                     .tryLater,
                     "could not move mirror \(name): a worker holds it; stop it first. Nothing was changed"
                 )
-            case .restless:
+            case .keepsChanging:
                 throw CommandError(
                     .tryLater,
                     "could not move mirror \(name): another process keeps changing it; wait until training has ended, and "

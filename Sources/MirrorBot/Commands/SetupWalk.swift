@@ -473,7 +473,7 @@ struct SetupWalk {
     private func review() async throws {
         guard !setup.yes else { return }
         try await options.withZone { mirror, zone in
-            let review = try await TextReview(of: mirror, atMost: TextReview.first)
+            let review = try await TextReview(of: mirror, atMost: TextReview.firstReviewSize)
             let texts = Array(review.texts.prefix(review.leftOfFirst))
             guard !texts.isEmpty, review.labels + texts.count >= review.needed else { return }
             tell(

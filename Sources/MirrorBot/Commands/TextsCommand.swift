@@ -136,7 +136,7 @@ struct TextsReviewCommand: AsyncParsableCommand {
             """)
 
     @Option(help: ArgumentHelp("Maximum of texts to ask for.", valueName: "number"))
-    var limit = TextReview.first
+    var limit = TextReview.firstReviewSize
 
     @Flag(help: "Print the texts as JSON and ask nothing.")
     var json = false

@@ -191,7 +191,7 @@ extension DeskTool.Argument {
         let (type, items, values): (String, JSONText?, JSONText?) =
             switch form {
             case .text, .day: ("string", nil, nil)
-            case .truth: ("boolean", nil, nil)
+            case .boolean: ("boolean", nil, nil)
             case .texts: ("array", text, nil)
             case .values: ("object", nil, text)
             }

@@ -94,6 +94,6 @@ enum PlanView {
 enum ActionID {
     /// Returns the beginning of an identifier, which is nearly always unique.
     static func short(_ id: String) -> String {
-        Printable.line(String(id.prefix(ActionNameError.usualLength)))
+        Printable.line(String(id.prefix(ActionNameError.shortIDLength)))
     }
 }

@@ -124,7 +124,7 @@ package struct ReportPage: Sendable {
     }
 
     private static func short(_ id: String) -> String {
-        String(id.prefix(ActionNameError.usualLength))
+        String(id.prefix(ActionNameError.shortIDLength))
     }
 
     // MARK: Favorites and the rest

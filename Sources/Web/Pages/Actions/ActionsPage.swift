@@ -325,7 +325,8 @@ struct ActionQuery: Sendable {
 
     /// The action whose id was typed; nil if there is none, or several.
     func idInWords(_ mirror: HumanMirror) async throws -> String? {
-        guard let words, words.count >= ActionNameError.usualLength, words.allSatisfy(\.isHexDigit)
+        guard let words, words.count >= ActionNameError.shortIDLength,
+            words.allSatisfy(\.isHexDigit)
         else { return nil }
         let matchingActions = try await mirror.outbox(lease: nil).actions(
             identifiedBy: words.lowercased(), limit: 2)

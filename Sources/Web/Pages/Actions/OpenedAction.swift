@@ -43,7 +43,7 @@ struct OpenedAction: Sendable {
         return [
             "level": .text("\(level)"), "isAlone": .flag(isAlone),
             "title": .text(isAlone ? "\(marks.what)\(marks.whom), \(marks.state)" : "Why"),
-            "shortID": .text(String(id.prefix(ActionNameError.usualLength))),
+            "shortID": .text(String(id.prefix(ActionNameError.shortIDLength))),
             "close": .text(request.link("/actions", query.fields())), "lead": .markup(lead),
             "asked": .text(isAlone || report.kind == .reply ? answeredText : nil),
             "text": .text(isAlone ? text : nil),

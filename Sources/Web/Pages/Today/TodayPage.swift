@@ -297,7 +297,7 @@ package enum TodayPage: MirrorPage {
         var days = searchedDays.map { request.words.today.advanced(by: $0) }
         if case .post(let name, _)? = storedAction?.payload { days = [name.day] }
         for day in days {
-            let report = try await reporter.report(on: day, now: request.now, dates: true)
+            let report = try await reporter.report(on: day, now: request.now, looksUpDates: true)
             if let slot = report?.slots.first(where: { $0.id == id }) { return (slot, day) }
         }
         return nil
