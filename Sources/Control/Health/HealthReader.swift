@@ -379,8 +379,8 @@ struct HealthReader {
 
     private func numbers(of opened: [Opened], now: Date) async throws -> [String: HealthNumbers] {
         guard !opened.isEmpty else { return [:] }
-        // In the statement, column1 is the name of a mirror, and column2 its last midnight. Many
-        // mirrors share a zone.
+        // In the statement, column1 is the name of a mirror, and column2 its last midnight.
+        // Many mirrors share a zone.
         var midnights: [TimeZone: Date] = [:]
         let mirrorsAndMidnights = opened.map { mirror -> SQL in
             let zone = mirror.zone ?? .gmt

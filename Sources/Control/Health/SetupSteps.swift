@@ -65,8 +65,9 @@ extension HumanMirror {
         }
         // The settings of the configured network do not apply to another one.
         func problem(_ role: AccountRole) -> String? {
-            let named = networks[role]
-            let isConfigured = named == nil || named == configuration.network(of: role)
+            let namedNetwork = networks[role]
+            let isConfigured =
+                namedNetwork == nil || namedNetwork == configuration.network(of: role)
             return isConfigured ? accounts.problem(role) : nil
         }
         let hasHuman = accounts.accounts[.human] != nil

@@ -206,7 +206,6 @@ package struct Forgetting: Sendable {
     /// - Throws: The store's error.
     package func list() async throws -> [Forgotten] {
         let notes = try await archive.forgotten() + archive.muted()
-
         let latestFirst = notes.sorted { first, second in
             first.noted == second.noted
                 ? (first.kind, first.value) < (second.kind, second.value)

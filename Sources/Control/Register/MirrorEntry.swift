@@ -121,8 +121,8 @@ package struct MirrorEntry: Sendable {
                 throw EntryProblem(
                     fieldPath, "is no credential of \(network.displayName); expected \(names)")
             }
-            let value = try canonical(fieldPath, expected: field.isSecret ? "a text" : field.form)
-            {
+            let expected = field.isSecret ? "a text" : field.form
+            let value = try canonical(fieldPath, expected: expected) {
                 try field.canonicalize(text, fieldPath)
             }
             values[field] = Secret(value)
@@ -152,8 +152,8 @@ package struct MirrorEntry: Sendable {
     /// The name of a field for a message: an implausible name may be a misplaced value, and is
     /// hidden.
     static func shown(_ name: String) -> String {
-        // Settings have upper-case letters, digits and `_`; other fields have lower-case letters and
-        // `_`.
+        // Settings have upper-case letters, digits and `_`; other fields have lower-case letters
+        // and `_`.
         let isName =
             (1...40).contains(name.utf8.count)
             && (name.utf8.allSatisfy {

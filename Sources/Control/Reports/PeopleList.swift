@@ -206,7 +206,8 @@ private struct PeopleStanding {
 
     /// - Parameters:
     ///   - replies: For each answered person, the number of the human's replies.
-    ///   - peopleWithoutReplies: The people whom the human never answered, and who have a stance or a link.
+    ///   - peopleWithoutReplies: The people whom the human never answered, and who have a stance
+    ///     or a link.
     init(
         replies: [AccountID: Int], peopleWithoutReplies: [AccountID], isAnyServerDenied: Bool,
         records: [AccountID: People.Person],
