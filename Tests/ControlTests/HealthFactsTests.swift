@@ -339,7 +339,7 @@ import Testing
             StatusReporter(mirror: mirror).report(now: clock.now).examination, equals: nil)
         let findings: [Finding] = [
             .ok("database", "there"), .warn("clock", "late", fix: "set it"),
-            .fail("bot", "no", .refused),
+            .fail("bot", "no", cause: .refused),
         ]
         try await mirror.keep(findings, now: clock.now)
         try await mirror.keep(findings, now: clock.now + 60)

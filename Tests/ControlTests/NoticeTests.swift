@@ -157,7 +157,7 @@ import Testing
         await notifier.look(at: watch)
         await notifier.look(at: watch)
         #expect(server.requests.count == 1)
-        try await expect(mirror.notices.rows().first?.told, equals: nil)
+        try await expect(mirror.notices.rows().first?.lastTold, equals: nil)
         for _ in 0..<100 {
             try await pass(600)
             await notifier.look(at: watch)

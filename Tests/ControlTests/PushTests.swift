@@ -127,7 +127,7 @@ import Transport
                 endpoint: "https://push.example.net/1",
                 key: Base64URL.text(of: receiver.publicKey),
                 secret: Base64URL.text(of: receiver.secret), page: Self.page))
-        let longest = [UInt8](repeating: 0x41, count: PushEncryption.longest)
+        let longest = [UInt8](repeating: 0x41, count: PushEncryption.longestMessage)
         let plains: [[UInt8]] = [[], [0], longest]
         for plain in plains {
             let body = try PushEncryption.body(plain, for: subscription)
@@ -140,7 +140,7 @@ import Transport
         }
         #expect(throws: PushEncryption.Failure.self) {
             try PushEncryption.body(
-                [UInt8](repeating: 0, count: PushEncryption.longest + 1), for: subscription)
+                [UInt8](repeating: 0, count: PushEncryption.longestMessage + 1), for: subscription)
         }
     }
 
@@ -377,7 +377,7 @@ import Transport
 
     @Test func thereAreTwentyDevicesAtMost() async throws {
         let mirror = try await open()
-        for number in 0..<PushDeviceTable.most {
+        for number in 0..<PushDeviceTable.mostDevices {
             try await add(
                 try PushReceiver(), at: "https://push.example.net/\(number)", to: mirror)
         }
@@ -385,7 +385,7 @@ import Transport
             try await add(try PushReceiver(), at: "https://push.example.net/more", to: mirror)
         }
         #expect(refusal?.code == .full)
-        try await expect(table(mirror).all().count, equals: PushDeviceTable.most)
+        try await expect(table(mirror).all().count, equals: PushDeviceTable.mostDevices)
     }
 
     /// A database server without `SECRET_KEY` has nothing to seal or to sign with.

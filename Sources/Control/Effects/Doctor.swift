@@ -68,7 +68,7 @@ package struct Doctor: Sendable {
 
     private func database() async throws -> [Finding] {
         if let problem = try await mirror.databaseProblem() {
-            return [.fail("database", problem, .unavailable)]
+            return [.fail("database", problem, cause: .unavailable)]
         }
         return [.ok("database", "\(mirror.process.storage), with the tables of this version")]
     }
@@ -166,7 +166,7 @@ package struct Doctor: Sendable {
     // MARK: Accounts
 
     private func account(_ role: AccountRole) async throws -> [Finding] {
-        guard let configured = try await mirror.account(role) else { return [missing(role)] }
+        guard let configured = try await mirror.account(role) else { return [missingAccount(role)] }
         let network = try await mirror.measuredNetwork(for: configured)
         let account = try await network.verifyAccount()
         let record = try await mirror.table.record()
@@ -176,7 +176,8 @@ package struct Doctor: Sendable {
                 .fail(
                     role.rawValue,
                     "the credentials open \(account.id.reference), but the mirror belongs to \(bound.reference)",
-                    .configuration, fix: "set the right credentials, or run mirror-bot rebind")
+                    cause: .configuration,
+                    fix: "set the right credentials, or run mirror-bot rebind")
             ]
         }
         let source = configured.origin == .login ? "mirror-bot login" : "the settings"
@@ -231,7 +232,7 @@ package struct Doctor: Sendable {
         } catch {
             return [
                 .fail(
-                    "server", "\(error.detail ?? error.description)", .configuration,
+                    "server", "\(error.detail ?? error.description)", cause: .configuration,
                     fix:
                         "log the bot in at another server, or run mirror-bot doctor --probe if this one has changed"
                 )
@@ -305,7 +306,7 @@ package struct Doctor: Sendable {
         return findings
     }
 
-    private func missing(_ role: AccountRole) -> Finding {
+    private func missingAccount(_ role: AccountRole) -> Finding {
         let error = mirror.configuration.missing(role)
         guard role == .human else { return .fail("bot", error) }
         return .warn(
@@ -330,7 +331,7 @@ package struct Doctor: Sendable {
         let fix =
             "run mirror-bot login \(account.network) --as bot and allow everything that is listed"
         if missing.contains(where: { $0.consequence == nil }) {
-            return [.fail("scopes", "the bot's token lacks \(names)", .refused, fix: fix)]
+            return [.fail("scopes", "the bot's token lacks \(names)", cause: .refused, fix: fix)]
         }
         let consequences = missing.compactMap(\.consequence).joined(separator: "; ")
         return [.warn("scopes", "the bot's token lacks \(names): \(consequences)", fix: fix)]
@@ -360,7 +361,7 @@ package struct Doctor: Sendable {
         case .human:
             guard let bot = record.botHandle else { return [] }
             return [
-                names(bot, in: account.bio)
+                isNamed(bot, in: account.bio)
                     ? .ok("link", "the human's profile names \(bot)")
                     : .warn(
                         "link",
@@ -392,7 +393,7 @@ package struct Doctor: Sendable {
     }
 
     /// Whether a text contains the part of a handle before its server.
-    private func names(_ handle: String, in text: String) -> Bool {
+    private func isNamed(_ handle: String, in text: String) -> Bool {
         let name = handle.split(separator: "@").first.map(String.init) ?? handle
         return text.lowercased().contains(name.lowercased())
     }
@@ -435,7 +436,7 @@ package struct Doctor: Sendable {
             ? "mirror-bot profile writes it there, or prints the line where the server takes none"
             : "mirror-bot profile prints a line to paste into the bot's profile"
         findings.append(
-            names(human, in: bot.bio)
+            isNamed(human, in: bot.bio)
                 ? .ok("profile", "names \(human)")
                 : .warn("profile", "does not say whose mirror the bot is", fix: remedy))
         return findings

@@ -154,7 +154,8 @@ private actor ProbeAttempt {
             isDirect = false
             draft = self.draft(draft.text, step: "open-answer", replyTo: post)
             reply = try await publish(draft)
-        } catch let error as NetworkError where error.isLastWord && error.outcome == .unknown {
+        } catch let error as NetworkError where error.hasCertainlyEnded && error.outcome == .unknown
+        {
             // The reply was published, but the response contains no identifier.
             reply = nil
         }
@@ -238,7 +239,7 @@ private actor ProbeAttempt {
         let address: String?
         do {
             address = try await server.publish(draft, mark: effect.mark)
-        } catch let error as NetworkError where error.isLastWord {
+        } catch let error as NetworkError where error.hasCertainlyEnded {
             effect.sent = nil
             try await holdEffect()
             throw error
@@ -280,7 +281,7 @@ private actor ProbeAttempt {
 extension NetworkError {
     /// Whether the request has certainly ended: it was not sent, was refused, or was confirmed in
     /// an unreadable form.
-    fileprivate var isLastWord: Bool {
+    fileprivate var hasCertainlyEnded: Bool {
         outcome != .unknown || status.map { (200...299).contains($0) } == true
     }
 }

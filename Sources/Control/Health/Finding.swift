@@ -45,7 +45,7 @@ package struct Finding: Codable, Equatable, Sendable {
         Finding(subject: subject, verdict: .warn, text: text, fix: fix)
     }
 
-    package static func fail(_ subject: String, _ text: String, _ cause: Cause, fix: String? = nil)
+    package static func fail(_ subject: String, _ text: String, cause: Cause, fix: String? = nil)
         -> Finding
     {
         Finding(subject: subject, verdict: .fail, text: text, fix: fix, cause: cause)
@@ -53,7 +53,7 @@ package struct Finding: Codable, Equatable, Sendable {
 
     /// An item that could not be examined, or is broken.
     package static func fail(_ subject: String, _ error: any Error) -> Finding {
-        fail(subject, "\(error)", cause(of: error))
+        fail(subject, "\(error)", cause: cause(of: error))
     }
 
     private static func cause(of error: any Error) -> Cause {

@@ -62,7 +62,7 @@ extension Health {
             guard obstacle.isFatal, obstacle.mender != .later else {
                 return .warn(subject, obstacle.findingText, fix: fix)
             }
-            return .fail(subject, obstacle.findingText, obstacle.mender, fix: fix)
+            return .fail(subject, obstacle.findingText, cause: obstacle.mender, fix: fix)
         }
     }
 

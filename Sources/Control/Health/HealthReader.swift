@@ -20,11 +20,11 @@ struct HealthReading: Sendable {
     /// Nil unless one of the accounts is on X.
     let spending: Spending?
     /// The cost of the mirror's calls to X in all months.
-    let spent: Money
+    let totalSpent: Money
     /// Nil if no worker has ever held the mirror.
     let lease: LeaseRecord?
     /// When the next stored post is due; nil if none is stored.
-    let next: Date?
+    let nextStoredPost: Date?
 }
 
 /// Reads the facts of the health of mirrors, with a few statements for ``mirrorsAtOnce`` mirrors.
@@ -141,8 +141,8 @@ struct HealthReader {
                 HealthReading(
                     mirror: mirror.mirror, facts: facts, record: mirror.record,
                     accounts: mirror.accounts,
-                    spending: spending, spent: totals[name]?.all ?? .zero, lease: leases[name],
-                    next: numbers.next))
+                    spending: spending, totalSpent: totals[name]?.all ?? .zero, lease: leases[name],
+                    nextStoredPost: numbers.nextPost))
         }
         return readings
     }
@@ -368,7 +368,7 @@ struct HealthReader {
         var favoritesToday = 0
         /// Whether a favorite was ever decided on, as far as they are kept.
         var hasFavorites = false
-        var next: Date?
+        var nextPost: Date?
         /// Probes and changes of the profile that are not over.
         var effects = 0
         /// See ``HealthFacts/changedRules``.
@@ -424,7 +424,7 @@ struct HealthReader {
             numbers.unconfirmed = try row.int("unconfirmed")
             numbers.favoritesToday = try row.int("favorites_today")
             numbers.hasFavorites = try row.int("has_favorites") == 1
-            numbers.next = try row.optionalDate("next_ms")
+            numbers.nextPost = try row.optionalDate("next_ms")
             numbers.effects = try row.int("effects")
             numbers.changedRules = try row.int("changed_rules")
             all[try row.text("name")] = numbers

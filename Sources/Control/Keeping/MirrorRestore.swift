@@ -121,7 +121,7 @@ package struct MirrorRestore: Sendable {
             try add(shape, of: mirror, on: connection)
         }
         if let mirrors = shapes.first(where: { $0.name == "mirrors" }) {
-            try bind(mirror, mirrors, on: connection)
+            try takeOverRow(of: mirror, mirrors, on: connection)
         }
         try MirrorTable.removeLoginsIfRetired(mirror, on: connection)
         receipt.leftOut = try OutboxStore.skipWaitingActions(of: mirror, on: connection, now: now)
@@ -199,36 +199,37 @@ package struct MirrorRestore: Sendable {
     /// Takes over the mirror's row of the backup, except the mirror's start, place and pause; the
     /// state of the human's account, the consent or stop, and a retirement are taken over only if
     /// this database does not know them.
-    private func bind(_ mirror: String, _ shape: TableShape, on connection: any StorageConnection)
+    private func takeOverRow(
+        of mirror: String, _ shape: TableShape, on connection: any StorageConnection
+    )
         throws
     {
-        let consent = ["consent", "consent_ms", "consent_words", "stopped_ms"]
+        let consentColumns = ["consent", "consent_ms", "consent_words", "stopped_ms"]
         let keptColumns = MoveMark.columns.union([
             "mirror", "created_ms", "version", "activated_ms",
-        ]).union(
-            consent)
+        ]).union(consentColumns)
         let keptWithoutBackup: Set = [
             "human_account", "bot_account", "human_handle", "bot_handle", "time_zone", "past",
         ]
         let hasNoDecision = "mirrors.consent IS NULL AND mirrors.stopped_ms IS NULL"
         let names = shape.columns.map(\.name)
-        let retirement = names.filter { $0.hasPrefix(Retirement.prefix) }
-        let standing = names.filter { $0.hasPrefix(HumanStanding.prefix) }
-        let apart = keptColumns.union(retirement).union(standing)
-        let copiedColumns = names.filter { !apart.contains($0) && !$0.hasPrefix("pause") }
+        let retirementColumns = names.filter { $0.hasPrefix(Retirement.prefix) }
+        let standingColumns = names.filter { $0.hasPrefix(HumanStanding.prefix) }
+        let otherColumns = keptColumns.union(retirementColumns).union(standingColumns)
+        let copiedColumns = names.filter { !otherColumns.contains($0) && !$0.hasPrefix("pause") }
         let changes =
             copiedColumns.map { name in
                 keptWithoutBackup.contains(name)
                     ? "\(name) = COALESCE(excluded.\(name), mirrors.\(name))"
                     : "\(name) = excluded.\(name)"
             }
-            + consent.map {
+            + consentColumns.map {
                 "\($0) = CASE WHEN \(hasNoDecision) THEN excluded.\($0) ELSE mirrors.\($0) END"
             }
-            + standing.map {
+            + standingColumns.map {
                 "\($0) = CASE WHEN mirrors.standing_look_ms IS NULL THEN excluded.\($0) ELSE mirrors.\($0) END"
             }
-            + retirement.map {
+            + retirementColumns.map {
                 "\($0) = CASE WHEN mirrors.retire_ms IS NULL THEN excluded.\($0) ELSE mirrors.\($0) END"
             }
         let columns: SQL = "\(unsafe: shape.columns.map(\.name).joined(separator: ", "))"

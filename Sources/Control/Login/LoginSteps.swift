@@ -128,10 +128,10 @@ package struct LoginSteps: Sendable {
             account,
             verified: grant.isUntried ? try await VerifiedLogin(account, for: mirror) : nil,
             warnings: grant.warnings + scopeWarnings, revoke: grant.revoke)
-        let vital = grant.missing.filter { $0.consequence == nil }.map(\.name)
-        guard vital.isEmpty else {
+        let vitalScopes = grant.missing.filter { $0.consequence == nil }.map(\.name)
+        guard vitalScopes.isEmpty else {
             _ = await login.withdraw()
-            throw LoginRefusal.lacks(vital, advice: grant.advice)
+            throw LoginRefusal.lacks(vitalScopes, advice: grant.advice)
         }
         return login
     }

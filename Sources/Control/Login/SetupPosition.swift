@@ -23,15 +23,15 @@ package struct SetupPosition: Sendable {
     package let tomorrow: LocalDay?
 
     /// Steps without which a worker cannot start, or has nothing to post.
-    private static let vital: Set<SetupStep.Kind> = [.human, .bot, .posts, .timeZone]
+    private static let vitalSteps: Set<SetupStep.Kind> = [.human, .bot, .posts, .timeZone]
 
     /// The steps that are not done, without the start.
-    package var open: [SetupStep] { steps.filter { !$0.isDone && $0.kind != .start } }
+    package var openSteps: [SetupStep] { steps.filter { !$0.isDone && $0.kind != .start } }
 
     /// Whether a worker can start.
-    package var isReady: Bool { !open.contains { Self.vital.contains($0.kind) } }
+    package var isReady: Bool { !openSteps.contains { Self.vitalSteps.contains($0.kind) } }
 
-    package func isOpen(_ kind: SetupStep.Kind) -> Bool { open.contains { $0.kind == kind } }
+    package func isOpen(_ kind: SetupStep.Kind) -> Bool { openSteps.contains { $0.kind == kind } }
 
     /// Whether another answer, or a retry, may complete a step that failed.
     package static func isMendable(_ error: any Error) -> Bool {

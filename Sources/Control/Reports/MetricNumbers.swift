@@ -83,7 +83,7 @@ struct MetricNumbers {
         let paid = Set(reading.accounts.networks.filter { $0.descriptor.prices != nil })
         guard !paid.isEmpty, let spending = reading.spending else { return }
         for network in paid.map(\.rawValue) {
-            spent[network] = (spent[network] ?? .zero) + reading.spent
+            spent[network] = (spent[network] ?? .zero) + reading.totalSpent
         }
         budget = budget + spending.budget
         budgetLeft = budgetLeft + spending.left

@@ -131,7 +131,7 @@ extension MirrorsStatus {
             $0[$1.health.verdict.state.rawValue, default: 0] += 1
         }
         asking = standings.count { $0.suggestions > 0 }
-        nextSlot = standings.compactMap(\.next).min()
+        nextSlot = standings.compactMap(\.nextPost).min()
         let matchingStandings = standings.filter { standing in
             (query.state == nil || standing.health.verdict.state == query.state)
                 && (!query.areAsking || standing.suggestions > 0)
@@ -196,14 +196,14 @@ private struct Standing {
     let record: MirrorRecord
     let health: Health
     let suggestions: Int
-    let next: Date?
+    let nextPost: Date?
     private let flags: [String]
 
     init(_ reading: HealthReading, now: Date) {
         name = reading.mirror.name
         record = reading.record
-        next = reading.next
-        health = Health(reading.facts, next: reading.next, now: now)
+        nextPost = reading.nextStoredPost
+        health = Health(reading.facts, next: nextPost, now: now)
         suggestions = reading.facts.suggestions
         flags = reading.facts.flags
     }
@@ -216,7 +216,7 @@ private struct Standing {
             code: verdict.code, since: health.leading?.since,
             obstacles: health.obstacles.count { [.stops, .hinders].contains($0.weight) },
             suggestions: suggestions,
-            nextSlot: next)
+            nextSlot: nextPost)
     }
 
     /// See ``MirrorsStatus/Line/reason``.

@@ -70,7 +70,7 @@ extension HumanMirror {
     /// - Throws: The store's error.
     func nextPost(_ reading: HealthReading, today: [Action]? = nil, now: Date) async throws -> Date?
     {
-        let stored = reading.next
+        let stored = reading.nextStoredPost
         let facts = reading.facts
         guard let zone = facts.zone, facts.knowsPast, facts.hasPosts else { return stored }
         return try await NextPost(of: self, in: zone, now: now).foreseen(

@@ -202,7 +202,7 @@ extension TextList.Text {
 extension TextList.Text {
     /// Whether a person may order the text to be posted: the rules for texts that cannot be
     /// understood by themselves do not count then.
-    package var isForPersonToPost: Bool {
+    package var mayBePostedByPerson: Bool {
         guard !isNever else { return false }
         return switch fitness {
         case .answer: false

@@ -24,8 +24,10 @@ package struct PersonTime: Sendable {
         if let span = Self.span(text) { return now + span }
         if let minute = MinuteOfDay(typed: text) {
             let today = LocalTime(now, in: zone).day
-            return [today, today.advanced(by: 1)].lazy.compactMap { instant(minute, of: $0) }.first
-            { $0 > now }
+            let instants = [today, today.advanced(by: 1)].lazy.compactMap {
+                instant(minute, of: $0)
+            }
+            return instants.first { $0 > now }
         }
         if let day = LocalDay(text) { return LocalDayMinutes(day, in: zone).start }
         let parts = text.split(whereSeparator: { $0 == " " || $0 == "T" })
@@ -49,7 +51,8 @@ package struct PersonTime: Sendable {
         if let span = Self.span(text) { return now - span }
         guard let minute = MinuteOfDay(typed: text) else { return instant(text, now: now) }
         let today = LocalTime(now, in: zone).day
-        return [today, today.advanced(by: -1)].lazy.compactMap { instant(minute, of: $0) }.first {
+        let instants = [today, today.advanced(by: -1)].lazy.compactMap { instant(minute, of: $0) }
+        return instants.first {
             $0 <= now
         }
     }

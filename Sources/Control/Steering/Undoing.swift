@@ -15,7 +15,7 @@ package struct Undoing: Sendable {
         case since(Date)
         case everything
         /// Actions with an earlier request to undo that is not completed.
-        case wanted
+        case requested
         /// Proposed actions: copies of posts that the human deleted or edited.
         case proposed
     }
@@ -47,7 +47,7 @@ package struct Undoing: Sendable {
             try await store.undoable(kinds, since: start, limit: Self.mostActions)
         case .everything: try await store.undoable(kinds, since: nil, limit: Self.mostActions)
         case .proposed: try await store.proposedUndos().filter { kinds.contains($0.kind) }
-        case .wanted: try await store.wantedUndos().filter { kinds.contains($0.kind) }
+        case .requested: try await store.wantedUndos().filter { kinds.contains($0.kind) }
         }
     }
 

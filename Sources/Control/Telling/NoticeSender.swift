@@ -12,7 +12,7 @@ package struct NoticeReceipt: Codable, Equatable, Sendable {
     /// Why the notice did not arrive; nil if it did.
     package var problem: String?
     /// The id of a device that has ended its subscription; else nil.
-    var gone: String?
+    var endedDevice: String?
 
     private enum CodingKeys: CodingKey { case way, problem }
 }
@@ -98,7 +98,7 @@ package final class NoticeSender: Sendable {
                     case .taken: return NoticeReceipt(way: way)
                     case .gone:
                         return NoticeReceipt(
-                            way: way, problem: "the device has ended it", gone: device.id)
+                            way: way, problem: "the device has ended it", endedDevice: device.id)
                     case .refused(let problem): return NoticeReceipt(way: way, problem: problem)
                     }
                 }

@@ -9,13 +9,13 @@ package struct NoticeRow: Equatable, Sendable {
     /// The beginning of the condition; nil if it does not hold.
     package var since: Date?
     /// When a person was last notified that it holds.
-    package var told: Date?
+    package var lastTold: Date?
     /// The reported beginning of a condition whose end is still to be reported.
-    package var toldSince: Date?
+    package var unresolvedSince: Date?
     /// The number of consecutive failed attempts to send.
     package var attempts = 0
     /// When the next attempt is allowed.
-    package var next: Date?
+    package var nextAttempt: Date?
 
     /// The interval between two messages about one cause, in seconds.
     private static let day: TimeInterval = 86_400
@@ -44,55 +44,56 @@ package struct NoticeRow: Equatable, Sendable {
             guard isDue, !wasToldToday(now), mayTry(now) else { return nil }
             guard countAttempt(now) else {
                 // After too many failures, the next attempt is a day later.
-                told = now
+                lastTold = now
                 return nil
             }
-            let state: Notice.State = toldSince == nil ? .began : .continues
+            let state: Notice.State = unresolvedSince == nil ? .began : .continues
             return Notice(cause, state, mirror: mirror, since: since, detail: detail, now: now)
         case .isOver:
             since = nil
-            guard let toldSince, mayTry(now) else { return nil }
+            guard let unresolvedSince, mayTry(now) else { return nil }
             guard countAttempt(now) else {
-                self.toldSince = nil
+                self.unresolvedSince = nil
                 return nil
             }
-            return Notice(cause, .resolved, mirror: mirror, since: toldSince, detail: nil, now: now)
+            return Notice(
+                cause, .resolved, mirror: mirror, since: unresolvedSince, detail: nil, now: now)
         }
     }
 
     /// Records that a notice was delivered.
     mutating func recordDelivery(of notice: Notice) {
         attempts = 0
-        next = nil
+        nextAttempt = nil
         if notice.state == .resolved {
-            toldSince = nil
+            unresolvedSince = nil
         } else {
-            told = notice.at
-            toldSince = notice.since
+            lastTold = notice.at
+            unresolvedSince = notice.since
         }
     }
 
     private func wasToldToday(_ now: Date) -> Bool {
-        guard let told else { return false }
+        guard let lastTold else { return false }
         // A negative age that is not small is of a time before the clock was set back.
-        return (-Self.clockSlack..<Self.day).contains(now.timeIntervalSince(told))
+        return (-Self.clockSlack..<Self.day).contains(now.timeIntervalSince(lastTold))
     }
 
     private func mayTry(_ now: Date) -> Bool {
-        guard let next else { return true }
+        guard let nextAttempt else { return true }
         // A time that is too far ahead was stored before the clock was set back.
-        return now >= next || next.timeIntervalSince(now) > Self.clockSlack * 2
+        return now >= nextAttempt || nextAttempt.timeIntervalSince(now) > Self.clockSlack * 2
     }
 
     /// Counts an attempt; after too many, returns false and counts from 0 again.
     private mutating func countAttempt(_ now: Date) -> Bool {
         guard !RetryRule.notice.isOver(after: attempts) else {
             attempts = 0
-            next = nil
+            nextAttempt = nil
             return false
         }
         attempts += 1
-        next = RetryRule.notice.next(after: attempts, key: cause.rawValue, now: now)
+        nextAttempt = RetryRule.notice.next(after: attempts, key: cause.rawValue, now: now)
         return true
     }
 }
@@ -232,8 +233,8 @@ package struct NoticeTable: Sendable {
         try connection.execute(
             """
             INSERT INTO notices (mirror, cause, since_ms, told_ms, told_since_ms, attempts, next_ms)
-            VALUES (\(mirror), \(row.cause.rawValue), \(row.since?.milliseconds), \(row.told?.milliseconds),
-                \(row.toldSince?.milliseconds), \(row.attempts), \(row.next?.milliseconds))
+            VALUES (\(mirror), \(row.cause.rawValue), \(row.since?.milliseconds), \(row.lastTold?.milliseconds),
+                \(row.unresolvedSince?.milliseconds), \(row.attempts), \(row.nextAttempt?.milliseconds))
             ON CONFLICT (mirror, cause) DO UPDATE SET since_ms = excluded.since_ms, told_ms = excluded.told_ms,
                 told_since_ms = excluded.told_since_ms, attempts = excluded.attempts, next_ms = excluded.next_ms
             """)
@@ -249,9 +250,9 @@ package struct NoticeTable: Sendable {
             guard let cause = NoticeCause(rawValue: try row.text("cause")) else { return nil }
             var notice = NoticeRow(cause)
             notice.since = try row.optionalDate("since_ms")
-            notice.told = try row.optionalDate("told_ms")
-            notice.toldSince = try row.optionalDate("told_since_ms")
-            notice.next = try row.optionalDate("next_ms")
+            notice.lastTold = try row.optionalDate("told_ms")
+            notice.unresolvedSince = try row.optionalDate("told_since_ms")
+            notice.nextAttempt = try row.optionalDate("next_ms")
             notice.attempts = try row.int("attempts")
             return notice
         }

@@ -85,7 +85,7 @@ package actor Notifier {
             databaseAwaySince = readings.compactMap(\.facts.store).first.map {
                 $0.since ?? databaseAwaySince ?? now
             }
-            let works = readings.contains { reading in
+            let anyMirrorWorks = readings.contains { reading in
                 let isLively = watch.pulses[reading.mirror.name]?.isLively(uptime: uptime) ?? false
                 return isLively && Health(reading.facts).verdict.isWell
             }
@@ -93,7 +93,7 @@ package actor Notifier {
             if configuration.sendsNotices || !reported.isEmpty {
                 try await tell(of: reported, watch, now: now)
             }
-            let isWorking = readings.isEmpty ? watch.mayBeIdle : works
+            let isWorking = readings.isEmpty ? watch.mayBeIdle : anyMirrorWorks
             if watch.isOnTime, isWorking { await beat() }
         } catch is CancellationError {
             return
@@ -232,7 +232,8 @@ package actor Notifier {
             }
         }
         rememberedRows[mirror] = rows
-        return rows.contains { $0.since != nil || $0.toldSince != nil } || unsaved[mirror] != nil
+        return rows.contains { $0.since != nil || $0.unresolvedSince != nil }
+            || unsaved[mirror] != nil
     }
 
     private func send(_ notice: Notice, isLast: Bool = false) async -> Bool {
@@ -246,7 +247,7 @@ package actor Notifier {
         let receipts = await sender.send(
             notice, with: await buttons?.controls(of: notice), to: targets, isLast: isLast,
             logger: installation.logger(of: mirror))
-        for id in receipts.compactMap(\.gone) {
+        for id in receipts.compactMap(\.endedDevice) {
             devices[mirror]?.removeAll { $0.id == id }
             // If that fails, the next notice removes the device.
             _ = try? await table.remove(id)

@@ -22,7 +22,7 @@ package struct PushDevice: Equatable, Identifiable, Sendable {
 /// somebody's browser.
 package struct PushDeviceTable: Sendable {
     /// The most devices of a mirror.
-    package static let most = 20
+    package static let mostDevices = 20
     /// The longest name, in characters.
     package static let longestName = 40
     private static let sealingPurpose = "mirror-bot push devices 1"
@@ -128,9 +128,9 @@ package struct PushDeviceTable: Sendable {
                 SELECT COUNT(*) AS number FROM push_devices
                 WHERE mirror = \(mirror) AND device <> \(id)
                 """)
-            guard try others.first?.int("number") ?? 0 < Self.most else {
+            guard try others.first?.int("number") ?? 0 < Self.mostDevices else {
                 throw ChangeRefusal(
-                    .full, "there are \(Self.most) devices already; remove one first")
+                    .full, "there are \(Self.mostDevices) devices already; remove one first")
             }
             try connection.execute(
                 """

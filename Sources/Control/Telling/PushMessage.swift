@@ -140,7 +140,7 @@ enum PushEncryption {
     private static let recordSize = 4_096
     /// The most bytes of a message: a record without its head (86 bytes), and without its tag and
     /// delimiter (17 bytes together).
-    static let longest = recordSize - 86 - 17
+    static let longestMessage = recordSize - 86 - 17
     private static let saltSize = 16
     /// Ends the last record (RFC 8188, section 2).
     private static let delimiter: UInt8 = 2
@@ -148,7 +148,7 @@ enum PushEncryption {
     /// Encrypts a message: the head and the only record of `aes128gcm` (RFC 8188).
     ///
     /// - Parameters:
-    ///   - plain: ``longest`` bytes at most.
+    ///   - plain: ``longestMessage`` bytes at most.
     ///   - subscription: The recipient.
     ///   - key: A key pair for this message alone.
     ///   - salt: 16 random bytes for this message alone.
@@ -157,7 +157,9 @@ enum PushEncryption {
         _ plain: [UInt8], for subscription: PushSubscription, key: P256Key = .random(),
         salt: [UInt8] = SealingKey.randomBytes(saltSize)
     ) throws(Failure) -> [UInt8] {
-        guard plain.count <= longest else { throw Failure(description: "the message is too long") }
+        guard plain.count <= longestMessage else {
+            throw Failure(description: "the message is too long")
+        }
         guard let shared = key.sharedSecret(with: subscription.key) else {
             throw Failure(description: "the key of the browser is none")
         }

@@ -94,7 +94,7 @@ private struct NoticeReport: Encodable {
         self.mirror = mirror
         self.told = told
         notices = rows.map {
-            Entry(cause: $0.cause, since: $0.since, lastTold: $0.told, attempts: $0.attempts)
+            Entry(cause: $0.cause, since: $0.since, lastTold: $0.lastTold, attempts: $0.attempts)
         }
     }
 

@@ -410,7 +410,7 @@ struct SetupWalk {
     // MARK: The end
 
     private func end(_ position: SetupPosition) async throws {
-        let open = position.open
+        let open = position.openSteps
         guard position.isReady, canAsk || open.isEmpty else {
             for line in NextStep.lines(position.steps, terminal: .output) { print(line) }
             throw CommandError(

@@ -112,19 +112,19 @@ struct UndoCommand: AsyncParsableCommand {
             let scope = try scope(in: zone, now: mirror.clock.now)
             let actions = try await undoing.actions(scope, kinds: kinds, now: mirror.clock.now)
             var answers: [String: UndoAnswer] = [:]
-            if scope != .wanted, !actions.isEmpty {
+            if scope != .requested, !actions.isEmpty {
                 try confirm(actions, scope, record, zone)
                 answers = try await desk.perform(AskUndo(ids: actions.map(\.id))).answers
             }
             let ids = Set(actions.map(\.id))
-            // The effects of interrupted commands are part of "everything", and of the wanted
+            // The effects of interrupted commands are part of "everything", and of the requested
             // undos.
-            let hasEffects = [.wanted, .everything].contains(scope)
+            let hasEffects = [.requested, .everything].contains(scope)
             let effectCount = hasEffects ? try await mirror.effects.all().count : 0
             let hasNewUndos = answers.values.contains { $0 == .asked || $0 == .remembered }
-            let hasWantedUndos = scope == .wanted && !ids.isEmpty
+            let hasRequestedUndos = scope == .requested && !ids.isEmpty
             let obstacle =
-                hasNewUndos || hasWantedUndos || effectCount > 0
+                hasNewUndos || hasRequestedUndos || effectCount > 0
                 ? try await carryOut(ids, withEffects: effectCount > 0, mirror) : nil
             var receipt = try await undoing.receipt(for: actions, answers: answers)
             if effectCount > 0 {
@@ -140,7 +140,7 @@ struct UndoCommand: AsyncParsableCommand {
     }
 
     private func scope(in zone: TimeZone, now: Date) throws -> Undoing.Scope {
-        if resume { return .wanted }
+        if resume { return .requested }
         if ids == ["last"] { return .last }
         if ids == ["everything"] { return .everything }
         if ids == ["proposed"] { return .proposed }

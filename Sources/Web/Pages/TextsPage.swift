@@ -292,7 +292,7 @@ enum TextsPage: MirrorPage {
     ) -> PageContext {
         let words = request.words
         let time = LocalTime(text.created, in: words.zone)
-        let isSendable = text.isForPersonToPost && !shown.slots.isEmpty
+        let isSendable = text.mayBePostedByPerson && !shown.slots.isEmpty
         let isForSlot = isSendable && shown.isForSlot
         let options = shown.slots.prefix(slotsShown).map { slot in
             "<option value=\"\(slot.id) \(slot.seen?.description ?? "")\">\(slot.time)</option>"
@@ -305,7 +305,7 @@ enum TextsPage: MirrorPage {
             "language": .text(text.language), "text": .text(excerpt(text.text, mostBytes)),
             "post": .text(text.post),
             "canChange": .flag(canChange), "isNever": .flag(text.isNever),
-            "canPost": .flag(text.isForPersonToPost),
+            "canPost": .flag(text.mayBePostedByPerson),
             "use": isSendable && !isForSlot
                 ? .text(request.base + "/texts" + WebFields.query([("use", text.post)]) + "#find")
                 : .none,

@@ -32,7 +32,7 @@ enum SetupPage: MirrorPage {
     @Sendable private static func page(_ request: MirrorRequest) async throws -> WebReply {
         let position = try await request.mirror.setupPosition()
         let requestedStep = step(request)
-        let firstOpen = position.open.first?.kind ?? (position.steps.isEmpty ? nil : .start)
+        let firstOpen = position.openSteps.first?.kind ?? (position.steps.isEmpty ? nil : .start)
         let current = requestedStep ?? firstOpen
         var context: PageContext = [
             "base": .text(request.base), "isOver": .flag(position.steps.isEmpty),

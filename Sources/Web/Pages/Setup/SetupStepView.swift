@@ -60,7 +60,7 @@ struct SetupStepView {
     /// The address of the next open step, if this one can be postponed.
     private var later: String? {
         guard [.consent, .favorites, .profile].contains(step.kind), !step.isDone else { return nil }
-        let openKinds = position.open.map(\.kind)
+        let openKinds = position.openSteps.map(\.kind)
         let fromThisStep = openKinds.drop { $0 != step.kind }
         return SetupPage.address(of: fromThisStep.dropFirst().first ?? .start, request)
     }
@@ -375,7 +375,7 @@ struct SetupStepView {
     // MARK: The start
 
     private func start() async throws -> PageContext {
-        let openSteps = position.open.map { Words.capitalized($0.text) + "." }
+        let openSteps = position.openSteps.map { Words.capitalized($0.text) + "." }
         var context: PageContext = [
             "start": .fields([
                 "canBegin": .flag(position.isReady && request.setup.begin != nil),
