@@ -114,7 +114,7 @@ extension PeopleList {
         var ids =
             search.stance == .forgotten
             ? forgotten : standing.ids.filter { standing.includes($0, search.stance) }
-        if let searchWords = search.words.map(SearchWords.init) {
+        if let searchWords = search.words.map({ SearchWords($0) }) {
             let names = try await mirror.handles(of: ids)
             ids = ids.filter {
                 searchWords.occur(in: [$0.shown, $0.reference, names[$0]].compactMap(\.self))

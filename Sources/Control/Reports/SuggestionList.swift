@@ -99,7 +99,7 @@ extension SuggestionList {
         }
         let learnedTexts = try await Favorites.texts(
             of: unknown, learnedBy: mirror.name, in: mirror.storage)
-        if let searchWords = search.words.map(SearchWords.init) {
+        if let searchWords = search.words.map({ SearchWords($0) }) {
             actions.removeAll { action in
                 let answeredText =
                     action.target?.text ?? action.targetPost.flatMap { learnedTexts[$0] }
