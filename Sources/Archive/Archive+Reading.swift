@@ -229,7 +229,7 @@ extension Archive {
     ///
     /// - Returns: Nil if the identity is the name, or if no text contains it.
     package func nameInAnswers(to author: AccountID) async throws -> String? {
-        switch author.network.traits.namesStand {
+        switch author.network.traits.namePlace {
         case .nowhere: nil
         case .beforeAnswers: try await nameBeforeAnswers(to: author)
         case .inMentions: try await nameInMentions(of: author)

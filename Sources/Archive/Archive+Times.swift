@@ -26,7 +26,7 @@ extension Archive {
                 let batch = try Self.rewriteTimes(after: previousEnd, in: zone, mirror, connection)
                 if batch.last == nil {
                     try Self.noteRewritten(staleGeneration, mirror, connection)
-                    try Self.noteRules(ZoneRules.current.number, mirror, connection)
+                    try Self.noteRules(ZoneRules.current.versionNumber, mirror, connection)
                 }
                 return batch
             }

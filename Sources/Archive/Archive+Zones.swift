@@ -90,7 +90,7 @@ extension Archive {
 
     /// Whether the local times of posts are stale, or were computed by older rules of time zones.
     ///
-    /// - Parameter rules: The number (`ZoneRules.number`) of the current rules.
+    /// - Parameter rules: The number (`ZoneRules.versionNumber`) of the current rules.
     package func hasStaleTimes(by rules: Int64) async throws -> Bool {
         let rows = try await storage.query(
             """

@@ -396,7 +396,7 @@ struct LoginBrake {
         failures += 1
         var error = error
         error.retryAfter = RetryRule.logIn.next(
-            after: failures, key: account, asked: error.retryAfter, now: time)
+            after: failures, key: account, retryAfter: error.retryAfter, now: time)
         lastFailure = (error, Cooldown(begun: time, until: error.retryAfter ?? time))
         return error
     }

@@ -176,7 +176,7 @@ package struct TextRules: Equatable, Sendable {
     /// - Returns: Nil if the post has none, or none that can be sent.
     package func warning(of post: Post) -> String? {
         guard carriesWarnings, post.isSensitive, let warning = post.warning else { return nil }
-        switch network.traits.warnings {
+        switch network.traits.warningForm {
         case .words:
             let text = cleaned(TextCleaning.normalized(warning))
             return text.isEmpty ? nil : text
@@ -192,7 +192,7 @@ package struct TextRules: Equatable, Sendable {
     /// Returns the number of characters that a content warning counts against the server's limit:
     /// its words count, labels do not.
     func length(ofWarning warning: String?) -> Int {
-        network.traits.warnings == .words ? warning?.unicodeScalars.count ?? 0 : 0
+        network.traits.warningForm == .words ? warning?.unicodeScalars.count ?? 0 : 0
     }
 
     private func cleaned(_ text: String) -> String { TextCleaning.inert(text, on: network) }

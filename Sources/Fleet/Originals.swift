@@ -746,7 +746,7 @@ extension ObservedPost {
     /// The post with the archived pictures, if its network does not return pictures, or charges for
     /// them.
     fileprivate func withArchivedPictures(from archived: Post) -> ObservedPost {
-        guard !post.id.network.traits.tellsPictures, post.hasMedia, post.pictures.isEmpty else {
+        guard !post.id.network.traits.returnsPictures, post.hasMedia, post.pictures.isEmpty else {
             return self
         }
         var completed = self

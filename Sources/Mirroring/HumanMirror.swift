@@ -406,7 +406,7 @@ package struct HumanMirror: Sendable {
 
     private func settleTimeZone(_ record: MirrorRecord, now: Date) async throws -> TimeZone? {
         guard let zone = configuration.timeZone ?? record.zone else { return nil }
-        let isStale = try await archive.hasStaleTimes(by: ZoneRules.current.number)
+        let isStale = try await archive.hasStaleTimes(by: ZoneRules.current.versionNumber)
         if record.zone != zone || isStale { try await archive.rewriteTimes(in: zone) }
         guard configuration.timeZone != nil else { return zone }
         let name = configuration.name(of: zone)

@@ -736,7 +736,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     private func retryTime(after error: NetworkError, at now: Date) -> Date {
         switch error.code {
         case .rateLimited:
-            let requested = max(error.retryAfter ?? now + RetryRule.pause.first, now + 1)
+            let requested = max(error.retryAfter ?? now + RetryRule.pause.firstWait, now + 1)
             return RetryRule.pause.honoured(requested, key: account, now: now) ?? requested
         case .capReached:
             return max(
@@ -778,7 +778,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         let now = now()
         switch error.code {
         case .rateLimited:
-            let end = error.retryAfter ?? now + RetryRule.pause.first
+            let end = error.retryAfter ?? now + RetryRule.pause.firstWait
             recordPause(of: feed, until: jittered(end, for: feed, at: now), at: now)
         case .overBudget, .capReached, .creditsDepleted:
             let retryTime = error.retryAfter ?? now + Self.defaultMoneyWait

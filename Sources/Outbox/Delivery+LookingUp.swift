@@ -138,7 +138,7 @@ extension Delivery {
                 return try await finish(departed, change)
             }
             let nextLookUp = min(
-                rule.next(afterAge: age, key: departed.id, asked: retryAfter, now: time),
+                rule.next(afterAge: age, key: departed.id, retryAfter: retryAfter, now: time),
                 max(departure + Self.lookUpLimit, time + 1))
             // A duplicate keeps its reason, however long the look-up takes.
             let keptReason = departed.reason == .outbox(.duplicate) ? departed.reason : reason
@@ -214,7 +214,7 @@ extension Delivery {
         case .notNow(let reason, let cause, let retryAfter):
             let time = now()
             let until = RetryRule.action(cause).next(
-                after: departed.attempts, key: departed.id, asked: retryAfter, now: time)
+                after: departed.attempts, key: departed.id, retryAfter: retryAfter, now: time)
             return try await finish(departed, wait(of: departed, until: until, reason, at: time))
         case .refused: return nil
         }

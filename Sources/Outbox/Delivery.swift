@@ -30,7 +30,7 @@ package struct Delivery: Sendable {
     /// Grace period after a request's deadline before a lost answer is looked up.
     package static let lookUpMargin: Duration = .seconds(60)
     /// Seconds of an unreachable network after which an action ends unconfirmed.
-    static let lookUpLimit = RetryRule.lookUpPatience
+    static let lookUpLimit = RetryRule.lookUpTimeLimit
     /// The number of requests that may have acted after which an action is not sent again.
     ///
     /// All have the same key, and each is sent only after a look-up that found nothing, so a
@@ -115,7 +115,7 @@ package struct Delivery: Sendable {
     ) -> DeliveryMemory.Change {
         let attempts = claimed.attempts + 1
         let until = RetryRule.action(cause).next(
-            after: attempts, key: claimed.id, asked: retryAfter, now: time)
+            after: attempts, key: claimed.id, retryAfter: retryAfter, now: time)
         return { [store] in
             try await store.postpone(
                 claimed, until: until, reason: reason, attempts: attempts, now: time)
@@ -270,7 +270,7 @@ package struct Delivery: Sendable {
             return confirmation(of: departed, remoteID, remoteAddress, at: time)
         case .notSent(let reason, let cause, let retryAfter):
             let until = RetryRule.action(cause).next(
-                after: departed.attempts, key: departed.id, asked: retryAfter, now: time)
+                after: departed.attempts, key: departed.id, retryAfter: retryAfter, now: time)
             guard departed.sends > 1 else {
                 return {
                     try await store.giveBack(departed, until: until, reason: reason, now: time)

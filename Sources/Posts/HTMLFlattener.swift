@@ -88,7 +88,9 @@ struct HTMLFlattener {
     private mutating func open(_ tag: HTMLTag) {
         let decision = HTMLDecision.about(tag)
         if formula != nil {
-            if decision == .annotation { formula?.beginAnnotation(tag.attributes["encoding"]) }
+            if decision == .annotation {
+                formula?.beginAnnotation(encoding: tag.attributes["encoding"])
+            }
             return
         }
         // A link may contain a block, but it ends at the next block after its words.
@@ -99,7 +101,9 @@ struct HTMLFlattener {
         case .bullets, .numbers: beginList(tag, decision)
         case .item:
             writer.beginItem(
-                lists.isEmpty ? "- " : lists[lists.count - 1].marker(tag.attributes["value"]))
+                lists.isEmpty
+                    ? "- "
+                    : lists[lists.count - 1].nextMarker(writtenNumber: tag.attributes["value"]))
         case .cell:
             writer.isInCell = true
             writer.space()
@@ -186,7 +190,8 @@ struct HTMLFlattener {
     private mutating func beginReading() {
         endReading()
         let openings = ["(", "（", "《", "["]
-        let lastText = writer.end(4)
+        // The longest of them has three bytes.
+        let lastText = writer.ending(bytes: 4)
         guard !openings.contains(where: lastText.hasSuffix) else { return }
         ownsParenthesis = true
         write("(")
@@ -233,7 +238,9 @@ struct HTMLFlattener {
         let (shown, precedingByte) = writer.link
         let address = PlainText.trimmed(href)
         let isMention = tag.has("mention", in: "class") || tag.has("mention", in: "rel")
-        if isHashtag(tag, address, shown, precedingByte) { return writer.endLink() }
+        if isHashtag(tag, address: address, shown: shown, after: precedingByte) {
+            return writer.endLink()
+        }
         if tag.has("hashtag", in: "class"), LinkText.isHashtag("#" + shown) {
             return writer.endLink(replacedBy: "#" + shown)
         }
@@ -258,7 +265,7 @@ struct HTMLFlattener {
 
     /// Whether a link is a hashtag, in the form of any program.
     private func isHashtag(
-        _ tag: HTMLTag, _ address: String, _ shown: String, _ precedingByte: UInt8?
+        _ tag: HTMLTag, address: String, shown: String, after precedingByte: UInt8?
     )
         -> Bool
     {
@@ -339,19 +346,25 @@ private struct HTMLList {
     }
 
     /// Returns the marker of the next item.
-    mutating func marker(_ value: String?) -> String {
+    ///
+    /// - Parameter writtenNumber: The number that the item names; the following items count from it.
+    mutating func nextMarker(writtenNumber: String?) -> String {
         guard isNumbered else { return "- " }
-        if let value = Self.number(value) { nextNumber = value }
+        if let number = Self.number(writtenNumber) { nextNumber = number }
         defer { nextNumber += step }
-        return "\(Self.numeral(nextNumber, style)). "
+        return "\(Self.numeral(nextNumber, style: style)). "
     }
 
     /// Parses the number of a list item; nil for another text or an implausibly large number.
     private static func number(_ text: String?) -> Int? {
-        text.flatMap { Int(PlainText.trimmed($0)) }.flatMap { abs($0) <= 1_000_000 ? $0 : nil }
+        guard let text, let number = Int(PlainText.trimmed(text)), abs(number) <= 1_000_000 else {
+            return nil
+        }
+        return number
     }
 
-    private static func numeral(_ number: Int, _ style: String) -> String {
+    /// The number as letters (`a` to `z`, then `aa`), as a Roman numeral, or in digits.
+    private static func numeral(_ number: Int, style: String) -> String {
         switch style {
         case "a", "A":
             guard number > 0 else { return String(number) }
@@ -388,6 +401,7 @@ private struct HTMLList {
     /// The lengths of the reversed lists, by their index among all numbered lists.
     static func lengthsOfReversed(in html: [UInt8]) -> [Int: Int] {
         var lengths: [Int: Int] = [:]
+        // For each open list its index if it is reversed, else nil.
         var openLists: [Int?] = []
         var numberedCount = 0
         var tokenizer = HTMLTokenizer(html)
@@ -428,11 +442,14 @@ private struct HTMLFormula {
     let isBlock: Bool
 
     init(alternative: String?, isBlock: Bool) {
-        source = (alternative == nil ? 0 : 1, Array((alternative ?? "").utf8))
+        source =
+            if let alternative { (rank: 1, text: Array(alternative.utf8)) } else {
+                (rank: 0, text: [])
+            }
         self.isBlock = isBlock
     }
 
-    mutating func beginAnnotation(_ encoding: String?) {
+    mutating func beginAnnotation(encoding: String?) {
         let rank =
             switch encoding?.lowercased() {
             case "application/x-tex", "application/x-latex", "text/x-tex", "text/x-latex": 3
@@ -440,7 +457,7 @@ private struct HTMLFormula {
             default: 0
             }
         annotation = rank > source.rank ? .kept : .dropped
-        if annotation == .kept { source = (rank, []) }
+        if annotation == .kept { source = (rank: rank, text: []) }
     }
 
     mutating func endAnnotation() { annotation = nil }
@@ -520,7 +537,7 @@ package struct HTMLText: Equatable, Sendable {
         var flattener = HTMLFlattener(
             names: names, hashtags: hashtags, limit: PlainText.maximumOutput)
         let bytes = PlainText.head(
-            of: Array(html.utf8.prefix(PlainText.maximumInput + 1)), PlainText.maximumInput)
+            of: Array(html.utf8.prefix(PlainText.maximumInput + 1)), atMost: PlainText.maximumInput)
         text = flattener.flatten(bytes)
         quotesPost = flattener.hasOthersPost || Self.sharesPost(text)
         hasMedia = flattener.hasMedia

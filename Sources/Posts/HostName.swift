@@ -65,7 +65,7 @@ package enum HostName {
                 guard weight <= Int32.max else { return nil }
             }
             let count = scalars.count + 1
-            bias = adapted(position - start, count, isFirst: start == 0)
+            bias = newBias(delta: position - start, count: count, isFirst: start == 0)
             code += position / count
             position %= count
             guard let scalar = Unicode.Scalar(UInt32(clamping: code)), scalars.count < 63 else {
@@ -87,7 +87,9 @@ package enum HostName {
     }
 
     /// The new bias after a decoded scalar (RFC 3492, section 6.1).
-    private static func adapted(_ delta: Int, _ count: Int, isFirst: Bool) -> Int {
+    ///
+    /// The names and the constants are those of the RFC.
+    private static func newBias(delta: Int, count: Int, isFirst: Bool) -> Int {
         var delta = isFirst ? delta / 700 : delta / 2
         delta += delta / count
         var bias = 0

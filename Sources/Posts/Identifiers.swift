@@ -132,7 +132,7 @@ package struct AccountID: Hashable, Codable, Sendable {
     /// The network whose identities begin like this text; nil for none.
     private static func network(ofIdentifier text: String) -> NetworkName? {
         NetworkName.known.first { network in
-            guard case .identifier = network.traits.accounts else { return false }
+            guard case .identifier = network.traits.accountForm else { return false }
             return network.traits.isIdentity(text)
         }
     }
@@ -182,7 +182,7 @@ package struct AccountID: Hashable, Codable, Sendable {
 
     /// The identity in the form that people type: `user@host`, `x:12345`, `did:plc:…`.
     package var reference: String {
-        switch network.traits.accounts {
+        switch network.traits.accountForm {
         case .address: network == .usual ? value : "\(network):\(value)"
         case .identifier: value
         case .number: "\(network):\(value)"

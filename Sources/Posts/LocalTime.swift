@@ -128,6 +128,7 @@ package struct LocalDay: Hashable, Comparable, Codable, Sendable, CustomStringCo
         let dayOfEra = shifted - era * 146_097
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
         let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        // Any five months from March on have 153 days.
         let monthFromMarch = (5 * dayOfYear + 2) / 153
         let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
         let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
@@ -137,11 +138,11 @@ package struct LocalDay: Hashable, Comparable, Codable, Sendable, CustomStringCo
     /// The date as `YYYY-MM-DD`.
     package var description: String {
         let (year, month, day) = components
-        func padded(_ number: Int, _ width: Int) -> String {
+        func padded(_ number: Int, width: Int) -> String {
             let digits = String(number)
             return String(repeating: "0", count: max(0, width - digits.count)) + digits
         }
-        return padded(year, 4) + "-" + padded(month, 2) + "-" + padded(day, 2)
+        return padded(year, width: 4) + "-" + padded(month, width: 2) + "-" + padded(day, width: 2)
     }
 
     package init(from decoder: any Decoder) throws {
@@ -160,6 +161,7 @@ package struct LocalDay: Hashable, Comparable, Codable, Sendable, CustomStringCo
         try container.encode(description)
     }
 
+    /// Counts years from March, so that a leap day is the last day of its year.
     private static func ordinal(year: Int, month: Int, day: Int) -> Int {
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = shiftedYear / 400
@@ -188,7 +190,7 @@ package struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertibl
     ///   - zone: The zone whose rules at that instant apply, daylight saving included.
     package init(_ date: Date, in zone: TimeZone) {
         let instant = Date(milliseconds: date.milliseconds)
-        self.init(instant, seconds: zone.offset(at: instant))
+        self.init(instant, offsetSeconds: zone.offset(at: instant))
     }
 
     /// - Parameters:
@@ -196,11 +198,12 @@ package struct LocalTime: Hashable, Comparable, Sendable, CustomStringConvertibl
     ///   - utcOffset: The minutes by which the clock is ahead of UTC; at most a day.
     package init(_ date: Date, utcOffset: Int) {
         self.init(
-            Date(milliseconds: date.milliseconds), seconds: min(max(utcOffset, -1_440), 1_440) * 60)
+            Date(milliseconds: date.milliseconds),
+            offsetSeconds: min(max(utcOffset, -1_440), 1_440) * 60)
     }
 
-    private init(_ instant: Date, seconds: Int) {
-        let local = Int(instant.timeIntervalSince1970.rounded(.down)) + seconds
+    private init(_ instant: Date, offsetSeconds: Int) {
+        let local = Int(instant.timeIntervalSince1970.rounded(.down)) + offsetSeconds
         let ordinal = Int((Double(local) / 86_400).rounded(.down))
         self.day = LocalDay(ordinal: ordinal)
         self.minute = MinuteOfDay(hour: 0, minute: (local - ordinal * 86_400) / 60)

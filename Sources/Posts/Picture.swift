@@ -17,14 +17,14 @@ package struct Picture: Codable, Equatable, Sendable {
         self.alt = alt
         // Networks use the size for the layout of the post; a wrong size is worse than none.
         let isPlausible = [width, height].allSatisfy { length in
-            length.map { (1...100_000).contains($0) } ?? false
+            length.map((1...100_000).contains) == true
         }
         self.width = isPlausible ? width : nil
         self.height = isPlausible ? height : nil
     }
 
     /// The maximum number of pictures that any network accepts with one post.
-    package static let mostOfAPost = 4
+    package static let maximumPerPost = 4
     /// The largest picture that is kept or sent, in bytes; some networks accept less.
     package static let maximumBytes = 8 << 20
     /// The longest accepted address, in bytes; addresses in use are shorter.
@@ -41,7 +41,7 @@ package struct Picture: Codable, Equatable, Sendable {
     package static func all(_ pictures: [Picture?], besides hasMore: Bool = false) -> [Picture] {
         let present = pictures.compactMap(\.self)
         let hasOtherMedia = hasMore || present.count < pictures.count
-        return hasOtherMedia || present.count > mostOfAPost ? [] : present
+        return hasOtherMedia || present.count > maximumPerPost ? [] : present
     }
 
     /// The picture with invalid values removed, which a server may have sent.

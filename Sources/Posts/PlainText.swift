@@ -37,7 +37,7 @@ package enum PlainText {
     /// - Returns: The text without surrounding white space.
     package static func fromX(_ text: String, links: [String: String] = [:]) -> String {
         var result: [UInt8] = []
-        let bytes = head(of: Array(text.utf8.prefix(maximumInput + 1)), maximumInput)
+        let bytes = head(of: Array(text.utf8.prefix(maximumInput + 1)), atMost: maximumInput)
         var index = 0
         while index < bytes.count, result.count <= maximumOutput {
             let byte = bytes[index]
@@ -54,7 +54,7 @@ package enum PlainText {
                 index += 1
             }
         }
-        return cleaned(String(decoding: head(of: result, maximumOutput), as: UTF8.self))
+        return cleaned(String(decoding: head(of: result, atMost: maximumOutput), as: UTF8.self))
     }
 
     /// Characters that end a link on every network if only white space follows.
@@ -74,7 +74,8 @@ package enum PlainText {
     static func continuesAddress(_ following: ArraySlice<UInt8>) -> Bool {
         let next = String(
             decoding: following.prefix(64).drop(while: closings.contains).prefix(4), as: UTF8.self)
-        return next.unicodeScalars.first.map { !$0.properties.isWhitespace } ?? false
+        guard let first = next.unicodeScalars.first else { return false }
+        return !first.properties.isWhitespace
     }
 
     private static let entitiesOfX: [(name: [UInt8], byte: UInt8)] = [
@@ -135,9 +136,10 @@ package enum PlainText {
     }
 
     /// Returns the beginning of `text`, at most `count` bytes long, without dividing a character.
-    static func head(of text: [UInt8], _ count: Int) -> [UInt8] {
+    static func head(of text: [UInt8], atMost count: Int) -> [UInt8] {
         guard text.count > count else { return text }
         var end = count
+        // A byte 10xxxxxx continues a character of UTF-8.
         while end > 0, text[end] & 0xC0 == 0x80 { end -= 1 }
         return Array(text[..<end])
     }
@@ -188,7 +190,7 @@ extension PlainText {
         text: String, linkWords: [String]
     ) {
         var linkWords: [String] = []
-        let bytes = head(of: Array(text.utf8.prefix(maximumInput + 1)), maximumInput)
+        let bytes = head(of: Array(text.utf8.prefix(maximumInput + 1)), atMost: maximumInput)
         var result: [UInt8] = []
         var position = 0
         for facet in usable(facets, in: bytes) {
@@ -210,7 +212,8 @@ extension PlainText {
         }
         result.append(contentsOf: bytes[position...])
         return (
-            cleaned(String(decoding: head(of: result, maximumOutput), as: UTF8.self)), linkWords
+            cleaned(String(decoding: head(of: result, atMost: maximumOutput), as: UTF8.self)),
+            linkWords
         )
     }
 

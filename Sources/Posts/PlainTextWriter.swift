@@ -34,14 +34,17 @@ struct PlainTextWriter {
 
     /// The written text, without control characters and surrounding white space.
     var text: String {
-        PlainText.cleaned(String(decoding: PlainText.head(of: output, limit), as: UTF8.self))
+        PlainText.cleaned(
+            String(decoding: PlainText.head(of: output, atMost: limit), as: UTF8.self))
     }
 
     /// The last byte, unless a line break, a space or the marker of a list item is pending.
     var last: UInt8? { breaks == 0 && spaces.isEmpty && marker == nil ? output.last : nil }
 
     /// The text of the last `count` bytes.
-    func end(_ count: Int) -> String { String(decoding: output.suffix(count), as: UTF8.self) }
+    func ending(bytes count: Int) -> String {
+        String(decoding: output.suffix(count), as: UTF8.self)
+    }
 
     // MARK: Lines
 
@@ -82,6 +85,7 @@ struct PlainTextWriter {
     /// Begins a link, whose text may be replaced at its end.
     mutating func beginLink() {
         isLinkOpen = true
+        // The first letter of the link sets its start.
         linkStart = nil
     }
 

@@ -3,7 +3,7 @@ package import Foundation
 /// The retry schedule of an operation: the waits, the number of attempts, and the end.
 ///
 /// All code that retries after a wait uses a rule of this table, and gets the next time from
-/// ``next(after:key:asked:now:)``.
+/// ``next(after:key:retryAfter:now:)``.
 ///
 /// | rule | first wait | factor | longest wait | longest wait that a server may ask for | ends |
 /// | --- | --- | --- | --- | --- | --- |
@@ -49,17 +49,17 @@ package struct RetryRule: Equatable, Sendable {
     }
 
     /// The wait after the first failure, in seconds.
-    package let first: TimeInterval
+    package let firstWait: TimeInterval
     /// The factor by which the wait grows with each further failure.
     package let factor: Double
     /// The longest wait, in seconds, without its jitter.
-    package let longest: TimeInterval
-    /// The latest retry that a server may request, in seconds from now, without the margin.
-    package let longestAsked: TimeInterval
+    package let longestWait: TimeInterval
+    /// The longest wait that a server may ask for, in seconds, without the margin.
+    package let longestServerWait: TimeInterval
     /// The number of failures after which the retries end; nil for no limit.
-    package let failures: Int?
+    package let maximumFailures: Int?
     /// The time, in seconds after the first failure, after which the retries end; nil for no limit.
-    package let patience: TimeInterval?
+    package let timeLimit: TimeInterval?
 
     /// The maximum share of a wait by which it is extended.
     private static let maximumExtension = 0.25
@@ -70,15 +70,16 @@ package struct RetryRule: Equatable, Sendable {
     )
 
     init(
-        first: TimeInterval, factor: Double = 2, longest: TimeInterval, asked: TimeInterval = 3_600,
-        failures: Int? = nil, patience: TimeInterval? = nil
+        firstWait: TimeInterval, factor: Double = 2, longestWait: TimeInterval,
+        longestServerWait: TimeInterval = 3_600,
+        maximumFailures: Int? = nil, timeLimit: TimeInterval? = nil
     ) {
-        self.first = first
+        self.firstWait = firstWait
         self.factor = factor
-        self.longest = longest
-        longestAsked = asked
-        self.failures = failures
-        self.patience = patience
+        self.longestWait = longestWait
+        self.longestServerWait = longestServerWait
+        self.maximumFailures = maximumFailures
+        self.timeLimit = timeLimit
     }
 
     // MARK: The next time
@@ -89,27 +90,32 @@ package struct RetryRule: Equatable, Sendable {
     ///   - failures: The number of failures; a number below one counts as one.
     ///   - key: Identifies the operation, such as the id of an action or the name of a feed;
     ///     determines the jitter.
-    ///   - asked: The retry time that the server named; limited by the rule.
+    ///   - retryAfter: The retry time that the server named; limited by the rule.
     ///   - now: The present.
     /// - Returns: The time of the next attempt, never earlier than the rule's own wait.
-    package func next(after failures: Int, key: String, asked: Date? = nil, now: Date) -> Date {
-        let steps = Double(min(max(failures, 1), 64) - 1)
-        return next(in: min(first * pow(factor, steps), longest), key: key, asked: asked, now: now)
+    package func next(after failures: Int, key: String, retryAfter: Date? = nil, now: Date) -> Date
+    {
+        let earlierFailures = Double(min(max(failures, 1), 64) - 1)
+        let wait = min(firstWait * pow(factor, earlierFailures), longestWait)
+        return next(in: wait, key: key, retryAfter: retryAfter, now: now)
     }
 
     /// Returns the time of the next attempt without a count of failures: the wait is half of the
     /// time since the first request, within the rule.
     ///
     /// - Parameter age: Seconds since the request.
-    package func next(afterAge age: TimeInterval, key: String, asked: Date? = nil, now: Date)
+    package func next(afterAge age: TimeInterval, key: String, retryAfter: Date? = nil, now: Date)
         -> Date
     {
-        next(in: min(max(age / 2, first), longest), key: key, asked: asked, now: now)
+        next(
+            in: min(max(age / 2, firstWait), longestWait), key: key, retryAfter: retryAfter,
+            now: now)
     }
 
-    private func next(in wait: TimeInterval, key: String, asked: Date?, now: Date) -> Date {
-        let ownTime = now + wait * (1 + Self.position(of: key) * Self.maximumExtension)
-        return max(ownTime, honoured(asked, key: key, now: now) ?? ownTime)
+    private func next(in wait: TimeInterval, key: String, retryAfter: Date?, now: Date) -> Date {
+        let ownTime = now + wait * (1 + Self.jitter(of: key) * Self.maximumExtension)
+        guard let serverTime = honoured(retryAfter, key: key, now: now) else { return ownTime }
+        return max(ownTime, serverTime)
     }
 
     /// Returns the time at which to continue after a server named a time: that time and a margin,
@@ -118,97 +124,105 @@ package struct RetryRule: Equatable, Sendable {
     /// The margin is needed because all clients return at the exact second at which a limit ends,
     /// and because clocks differ.
     ///
-    /// - Parameter asked: The retry time that the server named.
+    /// - Parameter retryAfter: The retry time that the server named.
     /// - Returns: A time at least two seconds after the named one, and at most five seconds and a
     ///   tenth of the wait after it; nil if the server named no time, a past one or an implausible
     ///   one.
-    package func honoured(_ asked: Date?, key: String, now: Date) -> Date? {
-        guard let askedWait = asked?.timeIntervalSince(now), askedWait > 0,
-            askedWait <= Self.farthestAsked
+    package func honoured(_ retryAfter: Date?, key: String, now: Date) -> Date? {
+        guard let requestedWait = retryAfter?.timeIntervalSince(now), requestedWait > 0,
+            requestedWait <= Self.longestPlausibleWait
         else {
             return nil
         }
-        let distance = min(askedWait, longestAsked)
-        let longestMargin = Self.margin.most + Self.margin.share * distance
-        return now + distance + Self.margin.least + Self.position(of: key)
-            * (longestMargin - Self.margin.least)
+        let serverWait = min(requestedWait, longestServerWait)
+        let longestMargin = Self.margin.most + Self.margin.share * serverWait
+        let margin =
+            Self.margin.least + Self.jitter(of: key) * (longestMargin - Self.margin.least)
+        return now + serverWait + margin
     }
 
     /// Whether to give up after a number of failures, or a time after the first one.
     package func isOver(after failures: Int = 0, since first: Date? = nil, now: Date = .distantPast)
         -> Bool
     {
-        if let limit = self.failures, failures >= limit { return true }
-        guard let patience, let first else { return false }
-        return now.timeIntervalSince(first) >= patience
+        if let maximumFailures, failures >= maximumFailures { return true }
+        guard let timeLimit, let first else { return false }
+        return now.timeIntervalSince(first) >= timeLimit
     }
 
     /// The longest plausible wait that a server can name, in seconds: no limit lasts longer than a
     /// month.
-    package static let farthestAsked: TimeInterval = 32 * day
+    package static let longestPlausibleWait: TimeInterval = 32 * day
 
-    /// The position of `key` in a uniform distribution: from 0 to less than 1.
-    private static func position(of key: String) -> Double {
-        Double(key.utf8.reduce(UInt32(0)) { $0 &* 31 &+ UInt32($1) } % 1_000) / 1_000
+    /// A number from 0 to less than 1 that is always the same for the same key.
+    private static func jitter(of key: String) -> Double {
+        let hash = key.utf8.reduce(UInt32(0)) { hash, byte in hash &* 31 &+ UInt32(byte) }
+        return Double(hash % 1_000) / 1_000
     }
 }
 
 /// The rules in the table above ``RetryRule``.
 extension RetryRule {
     /// A pass of a worker, and its start.
-    package static let work = RetryRule(first: 5, longest: 300, asked: day)
+    package static let work = RetryRule(firstWait: 5, longestWait: 300, longestServerWait: day)
     /// The connection to the database at the start of a process; the waits are short, because a
     /// failover lasts seconds.
-    package static let opening = RetryRule(first: 2, longest: 4, asked: day, patience: 300)
+    package static let opening = RetryRule(
+        firstWait: 2, longestWait: 4, longestServerWait: day, timeLimit: 300)
     /// The login at a database that accepted the running worker before.
-    package static let databaseLogin = RetryRule(first: 5, longest: 300, asked: day, patience: 900)
+    package static let databaseLogin = RetryRule(
+        firstWait: 5, longestWait: 300, longestServerWait: day, timeLimit: 900)
 
     /// An action after a request that certainly had no effect.
     package static func action(_ cause: Cause) -> RetryRule {
         switch cause {
-        case .tooBusy: RetryRule(first: 60, longest: 900)
-        case .unreachable: RetryRule(first: 15, longest: 300)
-        case .limit: RetryRule(first: 900, longest: 21_600, asked: day)
-        case .conflict: RetryRule(first: 5, longest: 60, asked: 300)
-        case .serverTrouble, .credentials, .other: RetryRule(first: 30, longest: 900)
+        case .tooBusy: RetryRule(firstWait: 60, longestWait: 900)
+        case .unreachable: RetryRule(firstWait: 15, longestWait: 300)
+        case .limit: RetryRule(firstWait: 900, longestWait: 21_600, longestServerWait: day)
+        case .conflict: RetryRule(firstWait: 5, longestWait: 60, longestServerWait: 300)
+        case .serverTrouble, .credentials, .other: RetryRule(firstWait: 30, longestWait: 900)
         }
     }
 
     /// The look-up of an action whose answer was lost.
     package static func lookUp(_ cause: Cause) -> RetryRule {
-        action(cause).ending(after: lookUpPatience)
+        action(cause).ending(after: lookUpTimeLimit)
     }
 
     /// Seconds after a request until the look-ups of its lost answer end.
-    package static let lookUpPatience: TimeInterval = day
+    package static let lookUpTimeLimit: TimeInterval = day
 
     /// The undo of an action.
     package static func undo(_ cause: Cause) -> RetryRule { action(cause).ending(after: 7 * day) }
 
     /// An item of a feed that cannot be decided yet.
-    package static let item = RetryRule(first: 120, factor: 3, longest: 6 * 3_600, patience: day)
+    package static let item = RetryRule(
+        firstWait: 120, factor: 3, longestWait: 6 * 3_600, timeLimit: day)
     /// A page of a feed that the server refuses; it is requested at each poll.
-    package static let page = RetryRule(first: 0, longest: 0, patience: 1_200)
+    package static let page = RetryRule(firstWait: 0, longestWait: 0, timeLimit: 1_200)
     /// A message to the operator.
-    package static let notice = RetryRule(first: 60, longest: 3_600, failures: 8)
+    package static let notice = RetryRule(firstWait: 60, longestWait: 3_600, maximumFailures: 8)
     /// Credentials that all work needs: the five waits together are shorter than the time that a
     /// slot may be late.
-    package static let credentials = RetryRule(first: 30, longest: 240, failures: 6)
+    package static let credentials = RetryRule(firstWait: 30, longestWait: 240, maximumFailures: 6)
     /// Credentials without which other work can continue.
-    package static let spareCredentials = RetryRule(first: 30, longest: 3_600)
+    package static let spareCredentials = RetryRule(firstWait: 30, longestWait: 3_600)
     /// Credentials of a login for which a person is waiting.
-    package static let awaitedCredentials = RetryRule(first: 30, longest: 240, failures: 1)
+    package static let awaitedCredentials = RetryRule(
+        firstWait: 30, longestWait: 240, maximumFailures: 1)
     /// A network whose connection was lost together with the answer to a change.
-    package static let silence = RetryRule(first: 15, longest: 300)
+    package static let silence = RetryRule(firstWait: 15, longestWait: 300)
     /// An account whose network temporarily refuses requests.
-    package static let pause = RetryRule(first: 60, factor: 1, longest: 60, asked: day)
+    package static let pause = RetryRule(
+        firstWait: 60, factor: 1, longestWait: 60, longestServerWait: day)
     /// Logging in with a password, on a network that locks accounts after too many logins.
-    package static let logIn = RetryRule(first: 60, longest: 900, asked: day)
+    package static let logIn = RetryRule(firstWait: 60, longestWait: 900, longestServerWait: day)
 
     private static let day: TimeInterval = 86_400
 
-    private func ending(after patience: TimeInterval) -> RetryRule {
+    private func ending(after timeLimit: TimeInterval) -> RetryRule {
         RetryRule(
-            first: first, factor: factor, longest: longest, asked: longestAsked, patience: patience)
+            firstWait: firstWait, factor: factor, longestWait: longestWait,
+            longestServerWait: longestServerWait, timeLimit: timeLimit)
     }
 }

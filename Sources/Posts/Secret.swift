@@ -110,7 +110,7 @@ struct SecretPieces {
     /// Calls `body` with each run of ``length`` bytes and its end.
     private func forEachPiece(of bytes: [UInt8], _ body: (UInt64, Int) -> Void) {
         guard length > 0 else { return }
-        let mask = length == 8 ? UInt64.max : 1 << UInt64(length * 8) - 1
+        let mask = length == 8 ? UInt64.max : (1 << UInt64(length * 8)) - 1
         var piece: UInt64 = 0
         for (index, byte) in bytes.enumerated() {
             piece = (piece << 8 | UInt64(byte.lowercaseASCII)) & mask

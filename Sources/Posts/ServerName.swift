@@ -26,9 +26,8 @@ package struct ServerName: Hashable, Codable, Sendable {
         guard id.network == .usual, id.value.hasPrefix("*@") else { return nil }
         host = String(id.value.dropFirst(2))
         let (name, port) = Self.parts(host)
-        let hasUsablePort =
-            port.map { $0.utf8.count <= 5 && (1...65_535).contains(Int($0) ?? 0) } ?? true
-        guard hasUsablePort, host.utf8.count <= 260 else { return nil }
+        if let port, !Self.isPort(port) { return nil }
+        guard host.utf8.count <= 260 else { return nil }
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         let isHost = labels.allSatisfy { label in
             (1...63).contains(label.utf8.count)
@@ -71,6 +70,10 @@ package struct ServerName: Hashable, Codable, Sendable {
         return (hostsWithPort + hosts).compactMap {
             ServerName(AccountID(network: .usual, value: "*@\($0)"))
         }
+    }
+
+    private static func isPort(_ text: Substring) -> Bool {
+        text.utf8.count <= 5 && (1...65_535).contains(Int(text) ?? 0)
     }
 
     /// Divides a host from its port.

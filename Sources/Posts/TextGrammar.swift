@@ -75,8 +75,9 @@ package struct TextGrammar {
         else { return nil }
         let addressEnd = addressEnd(from: hostEnd(at: hostStart))
         let end = endWithoutClosings(of: position..<addressEnd)
+        let previous = scalar(before: position)
         let beginsWord =
-            scalar(before: position).map { $0.properties.isWhitespace || $0 == "(" } ?? true
+            previous == nil || previous == "(" || previous?.properties.isWhitespace == true
         return Link(
             range: position..<end, isCertain: beginsWord && hasOrdinaryHost(hostStart..<end))
     }
@@ -107,7 +108,7 @@ package struct TextGrammar {
                 end += 1
             } else {
                 guard isInPath, let (scalar, next) = decoded(at: end) else { break }
-                if scalar == "\u{2013}", self.scalar(at: next)?.isWord ?? false {
+                if scalar == "\u{2013}", self.scalar(at: next)?.isWord == true {
                     end = next
                     continue
                 }
@@ -156,9 +157,10 @@ package struct TextGrammar {
             letters += 1
             end = next
         }
-        let next = scalar(at: end)
         let isAtEnd =
-            next.map { $0.properties.isWhitespace || Self.closings.contains($0) } ?? true
+            if let follower = scalar(at: end) {
+                follower.properties.isWhitespace || Self.closings.contains(follower)
+            } else { true }
         let isParticle = Self.particles.contains(String(decoding: text[start..<end], as: UTF8.self))
         return isAtEnd && letters > 1 && !isParticle ? end : nil
     }
@@ -255,20 +257,20 @@ package struct TextGrammar {
     package func mention(at position: Int) -> Mention? {
         guard let (sign, afterSign) = decoded(at: position), sign.isAtSign else { return nil }
         let previous = scalar(before: position)
-        if previous?.isASCIIAlphanumeric ?? false, !followsRepostMark(position) { return nil }
+        if previous?.isASCIIAlphanumeric == true, !followsRepostMark(position) { return nil }
         var start = afterSign
         while let (scalar, next) = decoded(at: start), scalar.isInvisible { start = next }
         guard let first = scalar(at: start), first.isWord else { return nil }
         let isCertain =
-            sign == "@" && start == afterSign && previous != "/" && !(previous?.isWord ?? false)
-        let furthest = nameEnd(at: start, longest: true)
+            sign == "@" && start == afterSign && previous != "/" && previous?.isWord != true
+        let furthest = nameEnd(at: start, allowsSeparatorRuns: true)
         let candidates = [furthest, foreignNameEnd(at: start)].compactMap(\.self)
-        for name in candidates where name > start {
-            guard let host = hostEnd(afterName: name) else { continue }
-            return Mention(name: start..<name, end: host, furthestEnd: host, isCertain: isCertain)
+        for nameEnd in candidates where nameEnd > start {
+            guard let end = hostEnd(afterName: nameEnd) else { continue }
+            return Mention(name: start..<nameEnd, end: end, furthestEnd: end, isCertain: isCertain)
         }
-        let name = nameEnd(at: start, longest: false)
-        return Mention(name: start..<name, end: name, furthestEnd: furthest, isCertain: isCertain)
+        let end = nameEnd(at: start, allowsSeparatorRuns: false)
+        return Mention(name: start..<end, end: end, furthestEnd: furthest, isCertain: isCertain)
     }
 
     /// Whether `RT` alone precedes the sign at `position`, after which X reads a mention too.
@@ -286,10 +288,11 @@ package struct TextGrammar {
     ///
     /// - Parameters:
     ///   - start: The start of the name.
-    ///   - longest: Whether to allow several dots and hyphens in a row, as on Mastodon; otherwise
-    ///     only single ones, because several are more often the end of a sentence.
+    ///   - allowsSeparatorRuns: Whether several dots and hyphens may follow each other, as on
+    ///     Mastodon; otherwise only single ones, because several are more often the end of a
+    ///     sentence.
     /// - Returns: The end; `start` if there is no name.
-    private func nameEnd(at start: Int, longest: Bool) -> Int {
+    private func nameEnd(at start: Int, allowsSeparatorRuns: Bool) -> Int {
         func isNameByte(_ index: Int) -> Bool {
             index < text.count
                 && (text[index].isASCIIAlphanumeric || text[index] == UInt8(ascii: "_"))
@@ -302,11 +305,8 @@ package struct TextGrammar {
             }
             let isSingleSeparator =
                 separators.count == 1 && isNameByte(end + 1) && text[end + 1] != UInt8(ascii: "_")
-            guard
-                longest ? !separators.isEmpty && isNameByte(separators.endIndex) : isSingleSeparator
-            else {
-                break
-            }
+            let isSeparatorRun = !separators.isEmpty && isNameByte(separators.endIndex)
+            guard allowsSeparatorRuns ? isSeparatorRun : isSingleSeparator else { break }
             end = separators.endIndex
         }
         return end
@@ -383,7 +383,8 @@ package struct TextGrammar {
     /// of further emoji.
     package func emoji(at position: Int) -> [Emoji] {
         func mayAdjoin(_ scalar: Unicode.Scalar?) -> Bool {
-            scalar.map { !$0.isASCIIAlphanumeric && $0 != ":" } ?? true
+            guard let scalar else { return true }
+            return !scalar.isASCIIAlphanumeric && scalar != ":"
         }
         let previous = scalar(before: position)
         guard mayAdjoin(previous) else { return [] }
@@ -396,7 +397,7 @@ package struct TextGrammar {
         let next = scalar(at: end)
         guard !ranges.isEmpty, mayAdjoin(next) else { return [] }
         let isCertain =
-            ranges.count == 1 && !(previous?.isWord ?? false) && !(next?.isWord ?? false)
+            ranges.count == 1 && previous?.isWord != true && next?.isWord != true
         return ranges.map { Emoji(range: $0, isCertain: isCertain) }
     }
 
@@ -438,6 +439,7 @@ package struct TextGrammar {
     /// The scalar that ends before `position`; nil at the beginning.
     private func scalar(before position: Int) -> Unicode.Scalar? {
         var start = position - 1
+        // A byte 10xxxxxx continues a character of UTF-8.
         while start > 0, text[start] & 0xC0 == 0x80 { start -= 1 }
         return start < 0 ? nil : scalar(at: start)
     }

@@ -15,12 +15,13 @@ extension Date {
         var scanner = TimestampScanner(text)
         guard let day = scanner.day(),
             scanner.skip(oneOf: "Tt "),
-            let second = scanner.timeOfDay(needsSeconds: false),
+            let secondOfDay = scanner.secondOfDay(needsSeconds: false),
             let millisecond = scanner.fraction(),
             let offset = scanner.offset(hasColon: true),
             scanner.isAtEnd
         else { return nil }
-        self.init(day: day, second: second, millisecond: millisecond, offset: offset)
+        self.init(
+            day: day, secondOfDay: secondOfDay, millisecond: millisecond, offset: offset)
     }
 
     /// The minutes by which the clock of a timestamp of RFC 3339 is ahead of UTC.
@@ -77,27 +78,27 @@ extension Date {
         guard scanner.name(from: TimestampScanner.weekdays) != nil, scanner.skip(oneOf: " "),
             let month = scanner.name(from: TimestampScanner.months), scanner.skip(oneOf: " "),
             let dayOfMonth = scanner.number(digits: 2), scanner.skip(oneOf: " "),
-            let second = scanner.timeOfDay(), scanner.skip(oneOf: " "),
+            let secondOfDay = scanner.secondOfDay(), scanner.skip(oneOf: " "),
             let offset = scanner.offset(hasColon: false), scanner.skip(oneOf: " "),
             let year = scanner.number(digits: 4), year >= 1970,
             let day = LocalDay(year: year, month: month, day: dayOfMonth),
             scanner.isAtEnd
         else { return nil }
-        self.init(day: day, second: second, millisecond: 0, offset: offset)
+        self.init(day: day, secondOfDay: secondOfDay, millisecond: 0, offset: offset)
     }
 
     private init?(oldXTimestamp text: some StringProtocol) {
         var scanner = TimestampScanner(text)
         guard let day = scanner.day(), scanner.skip(oneOf: " "),
-            let second = scanner.timeOfDay(), scanner.skip(oneOf: " "),
+            let secondOfDay = scanner.secondOfDay(), scanner.skip(oneOf: " "),
             let offset = scanner.offset(hasColon: false),
             scanner.isAtEnd
         else { return nil }
-        self.init(day: day, second: second, millisecond: 0, offset: offset)
+        self.init(day: day, secondOfDay: secondOfDay, millisecond: 0, offset: offset)
     }
 
-    private init(day: LocalDay, second: Int, millisecond: Int, offset: Int) {
-        let seconds = day.ordinal * 86_400 + second - offset
+    private init(day: LocalDay, secondOfDay: Int, millisecond: Int, offset: Int) {
+        let seconds = day.ordinal * 86_400 + secondOfDay - offset
         self.init(milliseconds: Int64(seconds) * 1_000 + Int64(millisecond))
     }
 }
@@ -158,7 +159,7 @@ private struct TimestampScanner {
     }
 
     /// Reads a time of day, in seconds since midnight.
-    mutating func timeOfDay(needsSeconds: Bool = true) -> Int? {
+    mutating func secondOfDay(needsSeconds: Bool = true) -> Int? {
         guard let hour = number(digits: 2), hour < 24, skip(oneOf: ":"),
             let minute = number(digits: 2), minute < 60
         else { return nil }
@@ -179,6 +180,7 @@ private struct TimestampScanner {
             position += 1
         }
         guard digits > 0 else { return nil }
+        // One digit means tenths and two mean hundredths of a second.
         for _ in digits..<max(3, digits) { value *= 10 }
         return value
     }

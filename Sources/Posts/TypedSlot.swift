@@ -87,6 +87,7 @@ extension MinuteOfDay {
             self.init(clock: text)
             return
         }
+        // A clock of twelve hours shows 1:00 to 12:59.
         let clock = text.dropLast(2).filter { $0 != " " }
         guard let minute = MinuteOfDay(clock: clock.contains(":") ? clock : clock + ":00"),
             (60..<13 * 60).contains(minute.value)

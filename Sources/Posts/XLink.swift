@@ -39,7 +39,8 @@ package enum XLink {
     /// The end of a link's port, path and query, without the characters that X excludes at the end.
     private static func pathEnd(after hostEnd: Int, in scalars: [Unicode.Scalar]) -> Int {
         func end(
-            _ start: Int, _ isInside: (Unicode.Scalar) -> Bool, _ isLast: (Unicode.Scalar) -> Bool
+            of start: Int, allowing isInside: (Unicode.Scalar) -> Bool,
+            endingWith isLast: (Unicode.Scalar) -> Bool
         ) -> Int {
             let part = scalars[start...].prefix { $0.isASCII && isInside($0) }
             return part.lastIndex(where: isLast).map { $0 + 1 } ?? start
@@ -51,17 +52,19 @@ package enum XLink {
         }
         if position < scalars.count, scalars[position] == "/" {
             position = end(
-                position,
-                { $0.isASCIIAlphanumeric || "/!*';:=+,.$%#[]-_~@|&".unicodeScalars.contains($0) },
-                { $0.isASCIIAlphanumeric || "+-=_#/".unicodeScalars.contains($0) })
+                of: position,
+                allowing: {
+                    $0.isASCIIAlphanumeric || "/!*';:=+,.$%#[]-_~@|&".unicodeScalars.contains($0)
+                },
+                endingWith: { $0.isASCIIAlphanumeric || "+-=_#/".unicodeScalars.contains($0) })
         }
         if position < scalars.count, scalars[position] == "?" {
             let query = end(
-                position + 1,
-                {
+                of: position + 1,
+                allowing: {
                     $0.isASCIIAlphanumeric || "!?*'@();:&=+$/%#[]-_.,~|".unicodeScalars.contains($0)
                 },
-                { $0.isASCIIAlphanumeric || "_&=#/-".unicodeScalars.contains($0) })
+                endingWith: { $0.isASCIIAlphanumeric || "_&=#/-".unicodeScalars.contains($0) })
             if query > position + 1 { position = query }
         }
         return position
@@ -92,12 +95,12 @@ package enum XLink {
                 && Self.isKnownHost(scalars[start..<end])
             if mayBegin || schemeEnd != nil {
                 shortestLink = Self.shortestLink(
-                    in: scalars[start..<end], from: position, scalars)
+                    ofHost: scalars[start..<end], from: position, in: scalars)
             } else {
                 // Within the run, X can begin a link only after a letter with an accent.
                 let afterAccent = scalars[start..<end].drop(while: \.isASCII).dropFirst()
                 shortestLink = Self.shortestLink(
-                    in: afterAccent, from: afterAccent.startIndex, scalars)
+                    ofHost: afterAccent, from: afterAccent.startIndex, in: scalars)
             }
         }
 
@@ -153,14 +156,14 @@ package enum XLink {
         /// Returns the part up to the end of the first label in `host` that may be a top-level
         /// domain.
         private static func shortestLink(
-            in host: ArraySlice<Unicode.Scalar>, from start: Int, _ scalars: [Unicode.Scalar]
+            ofHost host: ArraySlice<Unicode.Scalar>, from start: Int, in scalars: [Unicode.Scalar]
         ) -> ArraySlice<Unicode.Scalar>? {
             let labels = host.split(separator: ".", omittingEmptySubsequences: false)
             for (name, top) in zip(labels, labels.dropFirst()) where !name.isEmpty {
                 if hasPunycodePrefix(top) { return scalars[start..<top.endIndex] }
                 let letters = top.prefix { $0.isASCII && $0.properties.isAlphabetic }
                 let follower = top.dropFirst(letters.count).first
-                if letters.count > 1, !(follower?.isASCIIAlphanumeric ?? false) {
+                if letters.count > 1, follower?.isASCIIAlphanumeric != true {
                     return scalars[start..<letters.endIndex]
                 }
                 if top.isEmpty, let end = TopLevelDomains.foreignEnd(at: top.endIndex, in: scalars)

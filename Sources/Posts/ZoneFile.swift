@@ -27,13 +27,15 @@ struct ZoneFile: Equatable, Sendable {
             counts = second
             hasLongTimes = true
         }
-        guard counts.leaps == 0, counts.types > 0,
+        guard counts.leapSeconds == 0, counts.types > 0,
             reader.position + counts.size(timeWidth: hasLongTimes ? 8 : 4) <= bytes.count
         else { return nil }
-        let times = (0..<counts.times).compactMap { _ in reader.integer(hasLongTimes ? 8 : 4) }
-        let indices = (0..<counts.times).compactMap { _ in reader.integer(1).map { $0 & 0xFF } }
+        let times = (0..<counts.times).compactMap { _ in reader.integer(bytes: hasLongTimes ? 8 : 4)
+        }
+        let indices = (0..<counts.times).compactMap { _ in reader.integer(bytes: 1) }
         let types = (0..<counts.types).compactMap { _ -> Int? in
-            let offset = reader.integer(4)
+            let offset = reader.integer(bytes: 4)
+            // The flag for summer time and the index of the abbreviation are not needed.
             reader.position += 2
             return offset
         }
@@ -41,7 +43,8 @@ struct ZoneFile: Equatable, Sendable {
             indices.allSatisfy(types.indices.contains),
             zip(times, times.dropFirst()).allSatisfy({ $0 < $1 })
         else { return nil }
-        reader.position += counts.characters + counts.standards + counts.universals
+        reader.position +=
+            counts.characters + counts.standardIndicators + counts.universalIndicators
         transitions = times
         offsets = indices.map { types[$0] }
         firstOffset = types[0]
@@ -64,16 +67,22 @@ struct ZoneFile: Equatable, Sendable {
     /// The counts of a header.
     private struct Counts {
         let version: UInt8
-        let universals: Int
-        let standards: Int
-        let leaps: Int
+        /// The number of types that say whether their transitions are in universal time.
+        let universalIndicators: Int
+        /// The number of types that say whether their transitions are in standard time.
+        let standardIndicators: Int
+        let leapSeconds: Int
+        /// The number of transitions.
         let times: Int
+        /// The number of kinds of local time, each with its UTC offset.
         let types: Int
+        /// The bytes of the abbreviations.
         let characters: Int
 
+        /// The bytes of the data after the header, if a time takes `timeWidth` bytes.
         func size(timeWidth: Int) -> Int {
-            times * (timeWidth + 1) + types * 6 + characters + leaps * (timeWidth + 4) + standards
-                + universals
+            times * (timeWidth + 1) + types * 6 + characters + leapSeconds * (timeWidth + 4)
+                + standardIndicators + universalIndicators
         }
     }
 
@@ -83,14 +92,14 @@ struct ZoneFile: Equatable, Sendable {
 
         init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-        /// Reads a signed number of `width` bytes, the highest byte first.
-        mutating func integer(_ width: Int) -> Int? {
-            guard position + width <= bytes.count else { return nil }
-            defer { position += width }
-            let number = bytes[position..<position + width].reduce(UInt64(0)) {
+        /// Reads a number of `count` bytes, the highest first; it is signed if it has 4 or 8 bytes.
+        mutating func integer(bytes count: Int) -> Int? {
+            guard position + count <= bytes.count else { return nil }
+            defer { position += count }
+            let number = bytes[position..<position + count].reduce(UInt64(0)) {
                 $0 << 8 | UInt64($1)
             }
-            return width == 4
+            return count == 4
                 ? Int(Int32(truncatingIfNeeded: number)) : Int(truncatingIfNeeded: number)
         }
 
@@ -102,13 +111,14 @@ struct ZoneFile: Equatable, Sendable {
             }
             let version = bytes[position + 4]
             position += 20
-            let numbers = (0..<6).compactMap { _ in integer(4) }
+            let numbers = (0..<6).compactMap { _ in integer(bytes: 4) }
             // A real file has at most some hundreds of transitions and types.
             guard numbers.count == 6, numbers.allSatisfy({ (0...100_000).contains($0) }) else {
                 return nil
             }
             return Counts(
-                version: version, universals: numbers[0], standards: numbers[1], leaps: numbers[2],
+                version: version, universalIndicators: numbers[0], standardIndicators: numbers[1],
+                leapSeconds: numbers[2],
                 times: numbers[3], types: numbers[4], characters: numbers[5])
         }
 
@@ -148,8 +158,9 @@ struct ZoneRule: Equatable, Sendable {
             let start = LocalDay(year: year, month: 1, day: 1)?.ordinal ?? 0
             switch day {
             case .julian(let number):
-                let isLeap = LocalDay(year: year, month: 2, day: 29) != nil
-                return (start + number - 1 + (isLeap && number >= 60 ? 1 : 0)) * 86_400 + time
+                let hasLeapDay = LocalDay(year: year, month: 2, day: 29) != nil
+                let uncountedDays = hasLeapDay && number >= 60 ? 1 : 0
+                return (start + number - 1 + uncountedDays) * 86_400 + time
             case .ordinal(let number): return (start + number) * 86_400 + time
             case .weekday(let month, let week, let weekday):
                 let first = LocalDay(year: year, month: month, day: 1) ?? .earliest
@@ -160,7 +171,9 @@ struct ZoneRule: Equatable, Sendable {
                 // After the last month of the calendar there is no next one.
                 let end = next?.ordinal ?? first.ordinal + 31
                 let length = end - first.ordinal
-                var day = (weekday - first.weekday % 7 + 7) % 7 + (week - 1) * 7
+                let daysToWeekday = (weekday - first.weekday % 7 + 7) % 7
+                var day = daysToWeekday + (week - 1) * 7
+                // The last week of the month may be its fourth.
                 if day >= length { day -= 7 }
                 return (first.ordinal + day) * 86_400 + time
             }
@@ -183,8 +196,8 @@ struct ZoneRule: Equatable, Sendable {
     /// Parses a rule in the form of POSIX; nil for any other text.
     init?(_ text: String) {
         var parser = Parser(text)
-        guard parser.skipName(), let west = parser.time(hours: 24) else { return nil }
-        standard = -west
+        guard parser.skipName(), let secondsWest = parser.time(maximumHours: 24) else { return nil }
+        standard = -secondsWest
         guard !parser.isAtEnd else {
             summer = standard
             changes = nil
@@ -194,8 +207,8 @@ struct ZoneRule: Equatable, Sendable {
         if parser.peek == UInt8(ascii: ",") || parser.isAtEnd {
             summer = standard + 3_600
         } else {
-            guard let west = parser.time(hours: 24) else { return nil }
-            summer = -west
+            guard let secondsWest = parser.time(maximumHours: 24) else { return nil }
+            summer = -secondsWest
         }
         guard parser.take(","), let begin = parser.change(), parser.take(","),
             let end = parser.change(),
@@ -249,7 +262,7 @@ struct ZoneRule: Equatable, Sendable {
             return position - start >= 3
         }
 
-        mutating func number(_ range: ClosedRange<Int>) -> Int? {
+        mutating func number(in range: ClosedRange<Int>) -> Int? {
             var value: Int?
             while let byte = peek, (0x30...0x39).contains(byte), value ?? 0 < 1_000 {
                 value = (value ?? 0) * 10 + Int(byte - 0x30)
@@ -259,12 +272,12 @@ struct ZoneRule: Equatable, Sendable {
         }
 
         /// Reads a time `[+-]hh[:mm[:ss]]`, in seconds.
-        mutating func time(hours: Int) -> Int? {
+        mutating func time(maximumHours: Int) -> Int? {
             let isNegative = take("-")
             if !isNegative { _ = take("+") }
-            guard var seconds = number(0...hours).map({ $0 * 3_600 }) else { return nil }
+            guard var seconds = number(in: 0...maximumHours).map({ $0 * 3_600 }) else { return nil }
             for unit in [60, 1] where take(":") {
-                guard let part = number(0...59) else { return nil }
+                guard let part = number(in: 0...59) else { return nil }
                 seconds += part * unit
             }
             return isNegative ? -seconds : seconds
@@ -273,14 +286,15 @@ struct ZoneRule: Equatable, Sendable {
         mutating func change() -> Change? {
             guard let day = day() else { return nil }
             guard take("/") else { return Change(day: day, time: 7_200) }
-            return time(hours: 167).map { Change(day: day, time: $0) }
+            return time(maximumHours: 167).map { Change(day: day, time: $0) }
         }
 
         private mutating func day() -> Change.Day? {
-            if take("J") { return number(1...365).map { .julian($0) } }
-            guard take("M") else { return number(0...365).map { .ordinal($0) } }
-            guard let month = number(1...12), take("."), let week = number(1...5), take("."),
-                let day = number(0...6)
+            if take("J") { return number(in: 1...365).map { .julian($0) } }
+            guard take("M") else { return number(in: 0...365).map { .ordinal($0) } }
+            guard let month = number(in: 1...12), take("."), let week = number(in: 1...5),
+                take("."),
+                let day = number(in: 0...6)
             else { return nil }
             return .weekday(month: month, week: week, day: day)
         }

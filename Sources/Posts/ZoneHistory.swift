@@ -36,13 +36,13 @@ package struct ZoneHistory: Equatable, Sendable {
     /// A span begins when its own zone's clock shows its first day. If two spans are adjacent on
     /// the calendar, the earlier one lasts until the later one begins. So each instant has one
     /// zone, whatever the difference between the two clocks.
-    package func named(at date: Date) -> TimeZone? {
+    package func notedZone(at date: Date) -> TimeZone? {
         var next: ZoneSpan?
         for span in spans.reversed() {
             let day = LocalTime(date, in: span.zone).day
             if day >= span.days.lowerBound {
-                let isFollowed =
-                    next.map { span.days.upperBound.advanced(by: 1) == $0.days.lowerBound } ?? false
+                let dayAfter = span.days.upperBound.advanced(by: 1)
+                let isFollowed = next?.days.lowerBound == dayAfter
                 return day <= span.days.upperBound || isFollowed ? span.zone : nil
             }
             next = span
@@ -58,7 +58,7 @@ package struct ZoneHistory: Equatable, Sendable {
     ///     else nil.
     /// - Returns: The local day and minute.
     package func time(of date: Date, utcOffset: Int?) -> LocalTime {
-        if let zone = named(at: date) { return LocalTime(date, in: zone) }
+        if let zone = notedZone(at: date) { return LocalTime(date, in: zone) }
         return utcOffset.map { LocalTime(date, utcOffset: $0) } ?? LocalTime(date, in: home)
     }
 

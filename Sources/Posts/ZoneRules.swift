@@ -31,6 +31,7 @@ package final class ZoneRules: @unchecked Sendable {
     /// The names of zones by their aliases, as far as the files list them.
     private let names: [String: String]
     private let lock = NSLock()
+    /// The zone files that were read, by the names of the zones; nil for a zone without a file.
     private var files: [String: ZoneFile?] = [:]
 
     /// The version of the built-in rules.
@@ -77,7 +78,7 @@ package final class ZoneRules: @unchecked Sendable {
     }
 
     /// The version of the rules in use as a number: `2026f` is 202606; 0 if unknown.
-    package var number: Int64 {
+    package var versionNumber: Int64 {
         let text = folder == nil || isOutdated ? Self.builtInVersion : version ?? ""
         guard let year = Int64(text.prefix(4)), let letter = text.dropFirst(4).first?.asciiValue,
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(letter)
@@ -103,6 +104,7 @@ package final class ZoneRules: @unchecked Sendable {
             let file = read(name) ?? names[name].flatMap(read)
             // An existing file that cannot be read now, for example because too many files are
             // open, is tried again at the next call.
+            // Assigning `.some(nil)` records that there is no file; nil would remove the entry.
             if file != nil || !fileExists(name) { files[name] = .some(file) }
             return file
         }

@@ -48,7 +48,7 @@ import Testing
         try await expect(test.archive.rewriteTimes(in: berlin), equals: 1)
         #expect(try await !test.archive.hasStaleTimes())
         // Newer rules of time zones move them again, older ones do not.
-        let rules = ZoneRules.current.number
+        let rules = ZoneRules.current.versionNumber
         try await expect(test.archive.hasStaleTimes(by: rules), equals: false)
         try await expect(test.archive.hasStaleTimes(by: rules - 1), equals: false)
         try await expect(test.archive.hasStaleTimes(by: rules + 1), equals: true)

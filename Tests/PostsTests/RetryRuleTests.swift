@@ -24,7 +24,7 @@ import Testing
     private func wait(
         _ rule: RetryRule, _ failures: Int, asked: TimeInterval? = nil, key: String = "id"
     ) -> TimeInterval {
-        rule.next(after: failures, key: key, asked: asked.map { Self.now + $0 }, now: Self.now)
+        rule.next(after: failures, key: key, retryAfter: asked.map { Self.now + $0 }, now: Self.now)
             .timeIntervalSince(Self.now)
     }
 
@@ -58,7 +58,7 @@ import Testing
                 #expect(wait(rule, 1, asked: unbelievable) == ours)
             }
             #expect(wait(rule, 1, asked: 1) >= ours)
-            #expect(longest >= rule.first)
+            #expect(longest >= rule.firstWait)
         }
     }
 
@@ -81,7 +81,9 @@ import Testing
     @Test func asksLessAndLessOftenWhatBecameOfAnAction() {
         func look(_ age: TimeInterval, asked: TimeInterval? = nil) -> TimeInterval {
             RetryRule.lookUp(.serverTrouble)
-                .next(afterAge: age, key: "id", asked: asked.map { Self.now + $0 }, now: Self.now)
+                .next(
+                    afterAge: age, key: "id", retryAfter: asked.map { Self.now + $0 }, now: Self.now
+                )
                 .timeIntervalSince(Self.now)
         }
         #expect((30...37.5).contains(look(0)))

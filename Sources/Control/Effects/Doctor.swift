@@ -404,7 +404,7 @@ package struct Doctor: Sendable {
     {
         var findings: [Finding] = []
         let name = network.name.displayName
-        if !network.name.traits.tellsBots {
+        if !network.name.traits.returnsBotMark {
             findings.append(
                 .warn(
                     "bot label",

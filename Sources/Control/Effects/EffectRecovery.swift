@@ -197,7 +197,8 @@ package struct EffectRecovery: Sendable {
         effect.next =
             error.dropsItem || rule.isOver(since: effect.begun, now: now)
             ? nil
-            : rule.next(after: effect.attempts, key: effect.id, asked: error.retryAfter, now: now)
+            : rule.next(
+                after: effect.attempts, key: effect.id, retryAfter: error.retryAfter, now: now)
         round.obstacle = round.obstacle ?? error
         try await note(effect)
         var metadata = metadata(of: effect)

@@ -195,7 +195,7 @@ extension HumanMirror {
             )
         }
         // If the API has no such mark, another warning says so.
-        if role == .bot, !verified.account.isBot, verified.network.name.traits.tellsBots {
+        if role == .bot, !verified.account.isBot, verified.network.name.traits.returnsBotMark {
             warnings.append(
                 "the account does not say that it is automated; the first run marks it, where the network lets it"
             )

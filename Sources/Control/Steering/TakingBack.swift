@@ -158,7 +158,8 @@ package struct TakingBack: Sendable {
             return try await store.undoFailed(action, error.description, next: nil, now: now)
         }
         let next = rule.next(
-            after: action.undo?.attempts ?? 1, key: action.id, asked: error.retryAfter, now: now)
+            after: action.undo?.attempts ?? 1, key: action.id, retryAfter: error.retryAfter,
+            now: now)
         let stored = try await store.undoFailed(action, error.description, next: next, now: now)
         // A failure for one post says nothing about others; these causes affect all of them.
         switch cause {

@@ -293,7 +293,7 @@ struct DemoView {
                 : ""
             notes.append("the cost assumes " + costs.assumptions.joined(separator: ", ") + home)
         }
-        if !result.network.traits.tellsBots {
+        if !result.network.traits.returnsBotMark {
             notes.append(
                 "\(result.network.displayName) does not tell which accounts are bots: they are taken for people"
             )

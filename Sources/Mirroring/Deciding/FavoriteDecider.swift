@@ -241,7 +241,7 @@ extension ObservedPost {
     /// The example that the classifier learns from and classifies.
     package var example: Example {
         // A name that not every read returns would make two features of one author.
-        let name = post.id.network.traits.accounts == .number ? author.id.value : author.handle
+        let name = post.id.network.traits.accountForm == .number ? author.id.value : author.handle
         return Example(id: post.id, author: name, authorID: author.id, text: post.text)
     }
 }

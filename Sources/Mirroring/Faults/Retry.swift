@@ -30,7 +30,7 @@ package enum Retry {
 extension RetryRule {
     /// The next try after a number of failures in a row, the last one with this error.
     package func next(after failures: Int, of name: String, _ error: any Error, now: Date) -> Date {
-        next(after: failures, key: name, asked: (error as? NetworkError)?.retryAfter, now: now)
+        next(after: failures, key: name, retryAfter: (error as? NetworkError)?.retryAfter, now: now)
     }
 }
 

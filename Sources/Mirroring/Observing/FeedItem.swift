@@ -94,7 +94,7 @@ struct FeedItem: Equatable, Sendable {
             return
         }
         state = .waiting
-        next = RetryRule.item.next(after: attempts, key: name, asked: earliest, now: now)
+        next = RetryRule.item.next(after: attempts, key: name, retryAfter: earliest, now: now)
     }
 }
 

@@ -312,7 +312,9 @@ package struct FeedTable: Sendable {
     /// Removes the items whose names show that these people wrote them.
     package func forget(_ people: [AccountID]) async throws {
         for person in people {
-            guard let start = person.network.traits.postsBegin(person.value) else { continue }
+            guard let start = person.network.traits.postIdentityPrefix(person.value) else {
+                continue
+            }
             try await storage.execute(
                 """
                 DELETE FROM feed_items WHERE mirror = \(mirror) AND SUBSTR(item, 1, LENGTH(\(start))) = \(start)

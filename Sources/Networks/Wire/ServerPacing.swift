@@ -64,7 +64,9 @@ package struct ServerPacing: Sendable {
     /// of ``range``.
     package var retryAfterRateLimit: Date {
         let seconds = retryDistance ?? resetDistance ?? defaultWait
-        guard seconds <= RetryRule.farthestAsked else { return date(after: range.upperBound) }
+        guard seconds <= RetryRule.longestPlausibleWait else {
+            return date(after: range.upperBound)
+        }
         return receivedAt.addingTimeInterval(
             min(max(seconds, range.lowerBound), Self.longestPeriod))
     }

@@ -3,7 +3,7 @@ extension NetworkTraits {
     static let bluesky: NetworkTraits = {
         var traits = NetworkTraits(
             name: "bluesky", displayName: "Bluesky", site: "bsky.app",
-            accounts: .identifier(beginning: "did:"),
+            accountForm: .identifier(beginning: "did:"),
             isHandle: DomainHandle.isHandle, profilePage: { "https://bsky.app/profile/\($0)" },
             postPage: { uri in
                 RecordAddress(uri).map {
@@ -15,8 +15,8 @@ extension NetworkTraits {
                 maximumCharacters: 300, charactersPerURL: nil, maximumBytes: 3_000),
             longestAlt: 2_000,
             // The labels that authors may put on their own posts.
-            warnings: .labels(["sexual", "nudity", "porn", "graphic-media"]))
-        traits.namesStand = .inMentions
+            warningForm: .labels(["sexual", "nudity", "porn", "graphic-media"]))
+        traits.namePlace = .inMentions
         // The label `bot` is in the profile's record, and no moderation service displays it beside
         // a post.
         traits.showsBotMark = false
@@ -26,7 +26,7 @@ extension NetworkTraits {
         traits.author = { uri in
             RecordAddress(uri).flatMap { $0.repository.hasPrefix("did:") ? $0.repository : nil }
         }
-        traits.postsBegin = { "at://\($0)/" }
+        traits.postIdentityPrefix = { "at://\($0)/" }
         return traits
     }()
 }

@@ -2,7 +2,7 @@ extension NetworkTraits {
     /// Servers that speak Mastodon's client API.
     static let mastodon: NetworkTraits = {
         var traits = NetworkTraits(
-            name: "mastodon", displayName: "Mastodon", accounts: .address,
+            name: "mastodon", displayName: "Mastodon", accountForm: .address,
             isHandle: FediverseHandle.isHandle,
             profilePage: { handle in
                 let parts = handle.split(separator: "@")
@@ -11,7 +11,7 @@ extension NetworkTraits {
             postPage: { $0.hasPrefix("https://") || $0.hasPrefix("http://") ? $0 : nil },
             // The limits of a server that does not publish its own.
             limits: PublishingLimits(maximumCharacters: 500, charactersPerURL: 23),
-            longestAlt: 1_500, warnings: .words)
+            longestAlt: 1_500, warningForm: .words)
         traits.hidesPictures = true
         traits.hasCustomEmoji = true
         traits.verifiesLinks = true

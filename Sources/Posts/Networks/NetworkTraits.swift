@@ -43,7 +43,7 @@ package struct NetworkTraits: Sendable {
     package var displayName: String
     /// The network's single host; nil if accounts are on many servers.
     package var site: String?
-    package var accounts: AccountForm
+    package var accountForm: AccountForm
     /// Whether a name, without the leading `@`, has the form of the network's handles.
     package var isHandle: @Sendable (String) -> Bool
     /// The web page of a person, by their handle; nil if unknown.
@@ -54,13 +54,13 @@ package struct NetworkTraits: Sendable {
     package var author: @Sendable (String) -> String? = { _ in nil }
     /// The prefix that the identities of all posts of an account have in common; `nil` if
     /// identities do not contain the author.
-    package var postsBegin: @Sendable (String) -> String? = { _ in nil }
+    package var postIdentityPrefix: @Sendable (String) -> String? = { _ in nil }
 
     /// The limits of texts, unless a server has its own.
     package var limits: PublishingLimits
     /// The longest description of a picture, in code points.
     package var longestAlt: Int
-    package var warnings: WarningForm
+    package var warningForm: WarningForm
     /// Whether a picture may be marked as sensitive without a warning text.
     package var hidesPictures = false
     /// Whether the network dislikes hashtags, and cashtags after the first, in automated posts, so
@@ -74,12 +74,12 @@ package struct NetworkTraits: Sendable {
     package var hasCustomEmoji = false
     /// Whether the network's API returns the pictures of posts; otherwise they can only come from
     /// an archive.
-    package var tellsPictures = true
+    package var returnsPictures = true
     /// The place in the human's texts at which people's names are found, if identities do not
     /// contain them.
-    package var namesStand = NamePlace.nowhere
+    package var namePlace = NamePlace.nowhere
     /// Whether the network's API returns that an account is automated.
-    package var tellsBots = true
+    package var returnsBotMark = true
     /// Whether apps show beside posts that their account is automated, if a program marked it.
     package var showsBotMark = true
     /// The advice for credentials that the network refuses.
@@ -95,31 +95,31 @@ package struct NetworkTraits: Sendable {
     package var learningDays = 180
 
     package init(
-        name: String, displayName: String, site: String? = nil, accounts: AccountForm,
+        name: String, displayName: String, site: String? = nil, accountForm: AccountForm,
         isHandle: @escaping @Sendable (String) -> Bool,
         profilePage: @escaping @Sendable (String) -> String?,
         postPage: @escaping @Sendable (String) -> String?, limits: PublishingLimits,
         longestAlt: Int,
-        warnings: WarningForm = .none
+        warningForm: WarningForm = .none
     ) {
         self.name = name
         self.displayName = displayName
         self.site = site
-        self.accounts = accounts
+        self.accountForm = accountForm
         self.isHandle = isHandle
         self.profilePage = profilePage
         self.postPage = postPage
         self.limits = limits
         self.longestAlt = longestAlt
-        self.warnings = warnings
+        self.warningForm = warningForm
     }
 
     /// Whether the names that people type are identities.
-    package var namesAreIdentities: Bool { accounts == .address }
+    package var namesAreIdentities: Bool { accountForm == .address }
 
     /// Whether a text is an identity rather than a name.
     package func isIdentity(_ text: String) -> Bool {
-        switch accounts {
+        switch accountForm {
         case .address: text.contains("@")
         case .number: !text.isEmpty && text.utf8.allSatisfy(\.isASCIIDigit)
         case .identifier(let beginning): text.hasPrefix(beginning)

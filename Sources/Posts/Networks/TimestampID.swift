@@ -11,6 +11,8 @@ package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConverti
     private static let length = 13
     private static let clockBits: UInt64 = 10
     private static let timeBits: UInt64 = 53
+    /// The bits of the clock identifier, all set.
+    private static let clockMask: UInt64 = (1 << clockBits) - 1
     /// The latest time, in milliseconds since 1970, whose microseconds certainly fit.
     private static let latestMilliseconds: Int64 = 9_000_000_000_000
 
@@ -52,13 +54,13 @@ package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConverti
         let number = digest.prefix(7).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let milliseconds = UInt64(min(max(createdAt.milliseconds, 0), Self.latestMilliseconds))
         let time = milliseconds * 1_000 + (number >> Self.clockBits) % 1_000
-        bits = time << Self.clockBits | number & (1 << Self.clockBits - 1)
+        bits = time << Self.clockBits | number & Self.clockMask
     }
 
     /// The time at which the key was made, according to its creator.
     package var microseconds: Int64 { Int64(bits >> Self.clockBits) }
 
-    package var clock: Int { Int(bits & (1 << Self.clockBits - 1)) }
+    package var clock: Int { Int(bits & Self.clockMask) }
 
     package var date: Date { Date(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
 
@@ -68,7 +70,9 @@ package struct TimestampID: Hashable, Comparable, Sendable, CustomStringConverti
 
     package var description: String {
         let digits = (0..<Self.length).map { index in
-            Self.alphabet[Int(bits >> UInt64(5 * (Self.length - 1 - index)) & 31)]
+            // Each character stands for five bits, the highest first.
+            let shift = UInt64(5 * (Self.length - 1 - index))
+            return Self.alphabet[Int(bits >> shift & 31)]
         }
         return String(decoding: digits, as: UTF8.self)
     }

@@ -2,7 +2,7 @@ extension NetworkTraits {
     /// X.
     static let x: NetworkTraits = {
         var traits = NetworkTraits(
-            name: "x", displayName: "X", site: "x.com", accounts: .number,
+            name: "x", displayName: "X", site: "x.com", accountForm: .number,
             isHandle: { name in
                 (1...15).contains(name.utf8.count)
                     && name.unicodeScalars.allSatisfy { $0.isASCIIAlphanumeric || $0 == "_" }
@@ -16,9 +16,9 @@ extension NetworkTraits {
         traits.chargesForHosts = true
         // X's rules are not known to allow a program to continue its own posts.
         traits.hasThreads = false
-        traits.tellsPictures = false
-        traits.namesStand = .beforeAnswers
-        traits.tellsBots = false
+        traits.returnsPictures = false
+        traits.namePlace = .beforeAnswers
+        traits.returnsBotMark = false
         // Only a person can mark the account, and the API does not return the mark.
         traits.showsBotMark = false
         traits.wrongLogin = "check the keys in the developer console and the PIN, and log in again"

@@ -12,7 +12,8 @@ enum Gazette {
     /// How its names and texts are written.
     static let traits: NetworkTraits = {
         var traits = NetworkTraits(
-            name: "gazette", displayName: "the Gazette", site: "gazette.example", accounts: .number,
+            name: "gazette", displayName: "the Gazette", site: "gazette.example",
+            accountForm: .number,
             isHandle: { name in
                 (1...30).contains(name.utf8.count)
                     && name.unicodeScalars.allSatisfy { $0.isASCIIAlphanumeric || $0 == "_" }

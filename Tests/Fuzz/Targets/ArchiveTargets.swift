@@ -245,7 +245,7 @@ private func holdItem(_ item: ArchiveItem) throws {
         )
         try hold(
             post.createdAt.timeIntervalSince1970 >= -86_400, "a post is not older than its network")
-        try hold(post.pictures.count <= Picture.mostOfAPost, "a post has few pictures")
+        try hold(post.pictures.count <= Picture.maximumPerPost, "a post has few pictures")
         for picture in post.pictures {
             try hold(picture == picture.cleaned, "a picture is harmless")
         }
@@ -253,7 +253,7 @@ private func holdItem(_ item: ArchiveItem) throws {
             try hold(LanguageTag.namesLanguage(language), "a language is one")
         }
     case .picture(_, let place, let bytes):
-        try hold((0..<Picture.mostOfAPost).contains(place), "a picture is one of a few")
+        try hold((0..<Picture.maximumPerPost).contains(place), "a picture is one of a few")
         try hold(
             PictureFormat(bytes) != nil && bytes.count <= Picture.maximumBytes, "a picture is one")
     case .favorite(let example), .normal(let example):

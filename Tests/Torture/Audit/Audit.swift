@@ -183,7 +183,7 @@ extension Audit {
                 after: action.attempts, key: action.id, asked: write.retryAfter, now: write.arrived)
             return DateInterval(start: write.arrived, end: next)
         }
-        let longest = RetryRule.action(.serverTrouble).longest * 2
+        let longest = RetryRule.action(.serverTrouble).longestWait * 2
         let near = failures.filter { failure in
             failure.hinders(action.kind) && failure.interval.end + longest > start
                 && failure.interval.start < end
