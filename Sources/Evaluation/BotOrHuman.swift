@@ -37,25 +37,27 @@ package struct BotOrHuman: Equatable, Sendable {
     ///
     /// This is the area under the receiver operating characteristic: 0.5 is guessing, 1 is certain;
     /// nil for too few days.
-    package let all: Double?
+    package let auc: Double?
     /// The same probability for days of at least two posts.
-    package let several: Double?
+    package let aucOfSeveral: Double?
     /// The same probability for days of at least two posts, judged by their shape alone: without
     /// the number of posts and the first and last minute.
-    package let shape: Double?
+    package let aucOfShape: Double?
 
     /// - Parameter people: The days of each person, and of their bot.
     package init(_ people: [Days]) {
         let days = people.enumerated().flatMap { person, days in
-            Self.labelled(days.human, isBot: false, people.count > 1 ? person : nil)
-                + Self.labelled(days.bot, isBot: true, people.count > 1 ? person : nil)
+            // A single person has no number: their days are divided by time.
+            let number = people.count > 1 ? person : nil
+            return Self.labelled(days.human, isBot: false, person: number)
+                + Self.labelled(days.bot, isBot: true, person: number)
         }
-        let several = days.filter { $0.features.posts > 1 }
+        let daysOfSeveral = days.filter { $0.features.posts > 1 }
         self.people = people.count
         self.days = days.count
-        all = Self.areaUnderCurve(days, \.features.all)
-        self.several = Self.areaUnderCurve(several, \.features.all)
-        shape = Self.areaUnderCurve(several, \.features.shape)
+        auc = Self.areaUnderCurve(of: days, by: \.features.all)
+        aucOfSeveral = Self.areaUnderCurve(of: daysOfSeveral, by: \.features.all)
+        aucOfShape = Self.areaUnderCurve(of: daysOfSeveral, by: \.features.shape)
     }
 
     private struct LabelledDay {
@@ -64,7 +66,7 @@ package struct BotOrHuman: Equatable, Sendable {
         let fold: Int
     }
 
-    private static func labelled(_ days: [[MinuteOfDay]], isBot: Bool, _ person: Int?)
+    private static func labelled(_ days: [[MinuteOfDay]], isBot: Bool, person: Int?)
         -> [LabelledDay]
     {
         days.enumerated().map { index, minutes in
@@ -75,7 +77,9 @@ package struct BotOrHuman: Equatable, Sendable {
         }
     }
 
-    private static func areaUnderCurve(_ days: [LabelledDay], _ valuesOf: (LabelledDay) -> [Double])
+    private static func areaUnderCurve(
+        of days: [LabelledDay], by valuesOf: (LabelledDay) -> [Double]
+    )
         -> Double?
     {
         let botDays = days.count { $0.isBot }
@@ -87,7 +91,7 @@ package struct BotOrHuman: Equatable, Sendable {
             let testedRows = days.indices.filter { days[$0].fold == fold }
             let learnedRows = days.indices.filter { days[$0].fold != fold }
             guard !testedRows.isEmpty, !learnedRows.isEmpty else { continue }
-            let stumps = BoostedStumps(rows, learnedRows, labels)
+            let stumps = BoostedStumps(rows, learning: learnedRows, labels: labels)
             scored += testedRows.map { (stumps.score(of: $0, in: rows), labels[$0]) }
         }
         return Ranking(scored).rocAUC
@@ -97,18 +101,18 @@ package struct BotOrHuman: Equatable, Sendable {
 extension BotOrHuman: Encodable {
     private enum CodingKeys: String, CodingKey {
         case people, days
-        case all = "auc"
-        case several = "auc_several"
-        case shape = "auc_shape"
+        case auc
+        case aucOfSeveral = "auc_several"
+        case aucOfShape = "auc_shape"
     }
 
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(people, forKey: .people)
         try container.encode(days, forKey: .days)
-        try container.encode(all, forKey: .all)
-        try container.encode(several, forKey: .several)
-        try container.encode(shape, forKey: .shape)
+        try container.encode(auc, forKey: .auc)
+        try container.encode(aucOfSeveral, forKey: .aucOfSeveral)
+        try container.encode(aucOfShape, forKey: .aucOfShape)
     }
 }
 
@@ -125,8 +129,9 @@ private struct DayFeatures {
     init(_ minutes: [MinuteOfDay]) {
         // Only a human has several posts in one minute, because a plan has one slot in a minute.
         // Such posts are moved to consecutive minutes, so that they do not give the human away.
-        let distinctMinutes = minutes.reduce(into: [Int]()) {
-            $0.append(max($1.value, ($0.last ?? -1) + 1))
+        let distinctMinutes = minutes.reduce(into: [Int]()) { distinct, minute in
+            let firstFree = (distinct.last ?? -1) + 1
+            distinct.append(max(minute.value, firstFree))
         }
         let gaps = zip(distinctMinutes, distinctMinutes.dropFirst()).map { $1 - $0 }.sorted()
         let hours = Dictionary(distinctMinutes.map { ($0 / 60, 1.0) }, uniquingKeysWith: +).values
@@ -212,7 +217,7 @@ struct BoostedStumps {
     ///   - rows: All rows.
     ///   - learnedRows: The indices of the rows to learn from.
     ///   - labels: For each row, whether it is positive.
-    init(_ rows: ClassedRows, _ learnedRows: [Int], _ labels: [Bool]) {
+    init(_ rows: ClassedRows, learning learnedRows: [Int], labels: [Bool]) {
         let columns = rows.columns.map { column in learnedRows.map { row in column[row] } }
         let targets = learnedRows.map { row in labels[row] ? 1.0 : 0 }
         var scores = Array(repeating: 0.0, count: learnedRows.count)
@@ -220,7 +225,8 @@ struct BoostedStumps {
             let chances = scores.map { 1 / (1 + exp(-$0)) }
             var best = Stump()
             for column in columns.indices {
-                let stump = Self.stump(column, columns[column], targets, chances)
+                let stump = Self.stump(
+                    ofColumn: column, classes: columns[column], targets: targets, chances: chances)
                 if stump.gain > best.gain { best = stump }
             }
             guard best.gain > 0 else { return }
@@ -238,7 +244,7 @@ struct BoostedStumps {
 
     /// The stump of one column that reduces the loss most.
     private static func stump(
-        _ column: Int, _ classes: [UInt8], _ targets: [Double], _ chances: [Double]
+        ofColumn column: Int, classes: [UInt8], targets: [Double], chances: [Double]
     ) -> Stump {
         var gradients = Array(repeating: 0.0, count: ClassedRows.maximumClasses)
         var curvatures = gradients

@@ -36,7 +36,7 @@ struct DayAhead {
     /// - Parameters:
     ///   - times: The person's posts.
     ///   - configuration: The settings by which days are planned.
-    init?(_ times: [LocalTime], _ configuration: ScheduleConfiguration) {
+    init?(_ times: [LocalTime], configuration: ScheduleConfiguration) {
         let history = PostingHistory(times: times)
         let past = history.dailyCounts
         let firstTested = max(DailyCounts.fewestForSpells, past.counts.count * 4 / 5)
@@ -46,6 +46,7 @@ struct DayAhead {
         else {
             return nil
         }
+        // With more days than the maximum, the first and the last one are among the chosen.
         let days =
             daysAfterFirst <= Self.maximumDays
             ? Array(firstTested..<past.counts.count)
@@ -64,13 +65,13 @@ struct DayAhead {
                 configuration.model != .raw ? past.likeness(to: recent, of: dayIndex) : []
             let weightOfDay = 1 / Double(days.count)
             plain.add(
-                Self.chances(past.counts, weights, highestCount), of: past.counts[dayIndex],
-                weightOfDay)
+                Self.chances(of: past.counts, weights: weights, highestCount: highestCount),
+                of: past.counts[dayIndex], share: weightOfDay)
             let spellWeights =
                 likeness.isEmpty ? weights : zip(weights, likeness).map { $0 * $1 }
             spells.add(
-                Self.chances(past.counts, spellWeights, highestCount), of: past.counts[dayIndex],
-                weightOfDay)
+                Self.chances(of: past.counts, weights: spellWeights, highestCount: highestCount),
+                of: past.counts[dayIndex], share: weightOfDay)
         }
     }
 
@@ -79,9 +80,9 @@ struct DayAhead {
     private static let unseenShare = 0.05
 
     /// The probabilities of 0, 1, 2 … posts, up to one more than the highest count.
-    private static func chances(_ counts: [Int], _ weights: [Double], _ highestCount: Int)
-        -> [Double]
-    {
+    private static func chances(
+        of counts: [Int], weights: [Double], highestCount: Int
+    ) -> [Double] {
         let weightSum = weights.reduce(0, +)
         var chances = Array(repeating: 0.0, count: highestCount + 2)
         var mean = 0.0
@@ -99,7 +100,7 @@ struct DayAhead {
 
 extension DayAhead.Scores {
     /// Adds the scores of one day, weighted by its share of all days.
-    fileprivate mutating func add(_ chances: [Double], of count: Int, _ share: Double) {
+    fileprivate mutating func add(_ chances: [Double], of count: Int, share: Double) {
         nats += share * log(max(chances[count], DayAhead.minimumChance))
         var cumulatedChance = 0.0
         for (number, chance) in chances.enumerated() {

@@ -48,14 +48,15 @@ package struct FavoriteEvaluation: Sendable {
     package func split(
         training: [LabelledPost], testing: [LabelledPost], baseRate: BaseRate? = nil
     ) -> Outcome {
-        let classifier = trained(on: training, baseRate)
-        var predictions = Predictions(testing.count)
+        let classifier = trained(on: training, baseRate: baseRate)
+        var predictions = Predictions(capacity: testing.count)
         let startTime = ThreadTime.now
         for post in testing {
             let features = extractor.features(of: post.example.stored)
-            predict(post, features, classifier, in: &predictions)
+            predict(post, features: features, by: classifier, in: &predictions)
         }
-        return outcome(predictions, from: classifier, to: classifier, ThreadTime.now - startTime)
+        return outcome(
+            predictions, from: classifier, to: classifier, elapsed: ThreadTime.now - startTime)
     }
 
     /// Predicts each post before it is learned, as a running mirror does.
@@ -74,9 +75,9 @@ package struct FavoriteEvaluation: Sendable {
     package func prequential(
         training: [LabelledPost], testing: [LabelledPost], baseRate: BaseRate? = nil
     ) -> Outcome {
-        let initialClassifier = trained(on: training, baseRate)
+        let initialClassifier = trained(on: training, baseRate: baseRate)
         var classifier = initialClassifier
-        var predictions = Predictions(testing.count)
+        var predictions = Predictions(capacity: testing.count)
         var unknownFavorites = UnknownFavorites()
         var elapsed = Duration.zero
         for post in testing {
@@ -85,8 +86,8 @@ package struct FavoriteEvaluation: Sendable {
                 continue
             }
             let startTime = ThreadTime.now
-            let current = ExampleWithFeatures(example: post.example.stored, extractor)
-            predict(post, current.features, classifier, in: &predictions)
+            let current = ExampleWithFeatures(example: post.example.stored, extractor: extractor)
+            predict(post, features: current.features, by: classifier, in: &predictions)
             elapsed += ThreadTime.now - startTime
             classifier.learn([.seen(current.example)], current.features(of:))
             if post.isFavorite {
@@ -102,10 +103,11 @@ package struct FavoriteEvaluation: Sendable {
                 fitWeights(of: &classifier)
             }
         }
-        return outcome(predictions, from: initialClassifier, to: classifier, elapsed)
+        return outcome(
+            predictions, from: initialClassifier, to: classifier, elapsed: elapsed)
     }
 
-    private func trained(on training: [LabelledPost], _ baseRate: BaseRate?) -> MemoryClassifier {
+    private func trained(on training: [LabelledPost], baseRate: BaseRate?) -> MemoryClassifier {
         var classifier = MemoryClassifier(extractor.wordSelection)
         classifier.learn(training.flatMap(\.events), extractor.features)
         if let baseRate {
@@ -129,7 +131,7 @@ package struct FavoriteEvaluation: Sendable {
     }
 
     private func predict(
-        _ post: LabelledPost, _ features: FeatureSet, _ classifier: MemoryClassifier,
+        _ post: LabelledPost, features: FeatureSet, by classifier: MemoryClassifier,
         in predictions: inout Predictions
     ) {
         let assessment = classifier.assess(features)
@@ -143,13 +145,12 @@ package struct FavoriteEvaluation: Sendable {
         }
         predictions.add(
             plain: prediction(assessment.plainLogRate), weighted: prediction(assessment.logRate),
-            mayFavorite)
+            mayFire: mayFavorite)
     }
 
     private func outcome(
         _ predictions: Predictions, from initialClassifier: MemoryClassifier,
-        to finalClassifier: MemoryClassifier,
-        _ elapsed: Duration
+        to finalClassifier: MemoryClassifier, elapsed: Duration
     ) -> Outcome {
         let learned = initialClassifier.categories
         let seconds = elapsed / .seconds(1)
@@ -180,15 +181,15 @@ private struct Predictions {
     /// For each post, whether enough had been learned for it to be favorited.
     private(set) var mayFire: [Bool] = []
 
-    init(_ number: Int) {
-        plain.reserveCapacity(number)
-        weighted.reserveCapacity(number)
-        mayFire.reserveCapacity(number)
+    init(capacity: Int) {
+        plain.reserveCapacity(capacity)
+        weighted.reserveCapacity(capacity)
+        mayFire.reserveCapacity(capacity)
     }
 
     var count: Int { plain.count }
 
-    mutating func add(plain: Prediction, weighted: Prediction, _ mayFire: Bool) {
+    mutating func add(plain: Prediction, weighted: Prediction, mayFire: Bool) {
         self.plain.append(plain)
         self.weighted.append(weighted)
         self.mayFire.append(mayFire)
@@ -202,7 +203,7 @@ private struct ExampleWithFeatures {
     let features: FeatureSet
     private let extractor: FeatureExtractor
 
-    init(example: Example, _ extractor: FeatureExtractor) {
+    init(example: Example, extractor: FeatureExtractor) {
         self.example = example
         self.extractor = extractor
         features = extractor.features(of: example)

@@ -84,7 +84,8 @@ package struct FavoriteScores: Equatable, Sendable {
         rocAUC = ranking.rocAUC
         averagePrecision = ranking.averagePrecision
         bestF1 = best?.f1
-        bestF1Rate = best.map { exp($0.logRate) }.flatMap { $0.isFinite ? $0 : nil }
+        let bestRate = best.map { exp($0.logRate) }
+        bestF1Rate = bestRate?.isFinite == true ? bestRate : nil
         decisions = DecisionCounts(predictions)
         calibration = Calibration(predictions)
     }
@@ -204,17 +205,17 @@ package struct DecisionCounts: Equatable, Sendable {
     }
 
     /// The share of the bot's favorites that are the human's too; nil if the bot has none.
-    package var precision: Double? { Self.ratio(hits, fired) }
+    package var precision: Double? { Self.ratio(hits, of: fired) }
     /// The share of the human's favorites that are the bot's too; nil if the human has none.
-    package var recall: Double? { Self.ratio(hits, favorites) }
+    package var recall: Double? { Self.ratio(hits, of: favorites) }
     /// The harmonic mean of precision and recall, 2 · hits / (fired + favorites); nil if neither
     /// has favorites.
     ///
     /// Because it is computed from counts, it is 0, not undefined, if only one of the two has
     /// favorites.
-    package var f1: Double? { Self.ratio(2 * hits, fired + favorites) }
+    package var f1: Double? { Self.ratio(2 * hits, of: fired + favorites) }
 
-    private static func ratio(_ part: Int, _ whole: Int) -> Double? {
+    private static func ratio(_ part: Int, of whole: Int) -> Double? {
         whole > 0 ? Double(part) / Double(whole) : nil
     }
 }

@@ -130,7 +130,8 @@ package struct LabelledFile: Sendable {
     func posts(from start: Date, to end: Date) -> [LabelledPost] {
         guard isTimed else { return [] }
         let dated = posts.indices.filter { index in
-            times[index].map { start <= $0 && $0 < end } ?? false
+            guard let time = times[index] else { return false }
+            return start <= time && time < end
         }
         let order = dated.sorted {
             (times[$0] ?? .distantPast, $0) < (times[$1] ?? .distantPast, $1)

@@ -73,14 +73,14 @@ struct ReplyEvaluation: Sendable {
         /// Whether the chosen reply has the text that the human wrote.
         let isSame: Bool
         /// Whether the chosen reply is of the same kind as the human's; nil if a kind is unknown.
-        let isOfKind: Bool?
+        let isOfSameKind: Bool?
         /// The probability that a random choice among the candidates has the human's text.
         let sameByChance: Double
         /// The probability that a random choice among the candidates has the kind of the human's
         /// reply.
         let sameKindByChance: Double
 
-        var isRight: Bool { isSame || isOfKind == true }
+        var isRight: Bool { isSame || isOfSameKind == true }
     }
 
     /// Returns the measure; nil if too few answered mentions are known.
@@ -106,7 +106,7 @@ struct ReplyEvaluation: Sendable {
             let competitors = earlierReplies[person, default: []].suffix(Self.mostCandidates)
             if testedIndices.contains(index), !competitors.isEmpty,
                 let outcome = await outcome(
-                    of: oldestFirst[index], among: Array(competitors), by: person, scorer)
+                    of: oldestFirst[index], among: Array(competitors), by: person, scorer: scorer)
             {
                 outcomes.append(outcome)
             }
@@ -128,11 +128,12 @@ struct ReplyEvaluation: Sendable {
 
     private func outcome(
         of trueReply: ReplyWithWords, among competitors: [ReplyWithWords], by person: AccountID,
-        _ scorer: ReplyScorer
+        scorer: ReplyScorer
     ) async -> Outcome? {
         guard let mention = trueReply.mention else { return nil }
         let contest = await contest(
-            among: competitors + [trueReply], for: mention, trueReply.post.id, by: person, scorer,
+            among: competitors + [trueReply], for: mention, withID: trueReply.post.id, by: person,
+            scorer: scorer,
             isKnown: { $0.post.id != trueReply.post.id })
         let candidates = contest.candidates
         guard let chosen = contest.chosen,
@@ -141,16 +142,16 @@ struct ReplyEvaluation: Sendable {
         let plainCandidates = candidates.filter(\.isPlain)
         let competing = plainCandidates.isEmpty ? candidates : plainCandidates
         let trueKind = trueCandidate.score.kinds?.reply
-        var isOfKind: Bool?
+        var isOfSameKind: Bool?
         var sameKinds = 0
         if let trueKind, let chosenKind = chosen.score.kinds?.reply {
-            isOfKind = chosenKind == trueKind
+            isOfSameKind = chosenKind == trueKind
             sameKinds = competing.count { $0.score.kinds?.reply == trueKind }
         }
         let sameTexts = competing.count { $0.textKey == trueCandidate.textKey }
         return Outcome(
             score: chosen.score.total, isSame: chosen.textKey == trueCandidate.textKey,
-            isOfKind: isOfKind,
+            isOfSameKind: isOfSameKind,
             sameByChance: Double(sameTexts) / Double(competing.count),
             sameKindByChance: Double(sameKinds) / Double(competing.count))
     }
@@ -168,9 +169,9 @@ struct ReplyEvaluation: Sendable {
     ///   - isKnown: Whether the model may use the mention that a reply answered.
     /// - Returns: The replies with their scores, and the choice.
     func contest(
-        among replies: [ReplyWithWords], for mention: ReplyScorer.Text, _ id: PostID,
-        by person: AccountID,
-        _ scorer: ReplyScorer, uses: [PostID: Date] = [:], now: Date = .distantPast,
+        among replies: [ReplyWithWords], for mention: ReplyScorer.Text, withID id: PostID,
+        by person: AccountID, scorer: ReplyScorer, uses: [PostID: Date] = [:],
+        now: Date = .distantPast,
         isKnown: (ReplyWithWords) -> Bool = { _ in true }
     ) async -> Contest {
         let scores = await scorer.scores(
@@ -192,13 +193,13 @@ struct ReplyEvaluation: Sendable {
     }
 
     private static func measure(of outcomes: [Outcome], now: Date) -> ReplyMeasure {
-        let kindKnown = outcomes.filter { $0.isOfKind != nil }
-        let threshold = threshold(kindKnown)
+        let kindKnown = outcomes.filter { $0.isOfSameKind != nil }
+        let threshold = threshold(for: kindKnown)
         let heldCount = kindKnown.count { $0.score < threshold ?? -.infinity }
         return ReplyMeasure(
             measured: now, answers: outcomes.count, same: outcomes.count { $0.isSame },
             sameByChance: outcomes.map(\.sameByChance).reduce(0, +), kindKnown: kindKnown.count,
-            sameKind: kindKnown.count { $0.isOfKind == true },
+            sameKind: kindKnown.count { $0.isOfSameKind == true },
             sameKindByChance: kindKnown.map(\.sameKindByChance).reduce(0, +), threshold: threshold,
             held: heldCount)
     }
@@ -210,7 +211,7 @@ struct ReplyEvaluation: Sendable {
     /// thresholds the lower one is chosen, which holds back fewer replies.
     ///
     /// - Returns: The threshold; nil if there are too few outcomes.
-    static func threshold(_ outcomes: [Outcome]) -> Double? {
+    static func threshold(for outcomes: [Outcome]) -> Double? {
         guard outcomes.count >= fewestForThreshold else { return nil }
         let lowestFirst = outcomes.sorted { $0.score < $1.score }
         let maximumHeldBack = Int(Double(lowestFirst.count) * largestShareHeld)

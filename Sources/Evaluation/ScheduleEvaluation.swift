@@ -61,14 +61,15 @@ package struct ScheduleEvaluation: Sendable {
         let models = models(of: split, learnedFrom: split.training)
         let model = models.logLikelihood(of: split.testing)
         let histogram = Self.logLikelihood(
-            of: split.testing, PlainProfile.histogram(of: split.training))
-        let kernel = Self.logLikelihood(of: split.testing, PlainProfile.kernel(of: split.training))
+            of: split.testing, under: PlainProfile.histogram(of: split.training))
+        let kernel = Self.logLikelihood(
+            of: split.testing, under: PlainProfile.kernel(of: split.training))
         let heldOut = Rhythm(of: split.testing, on: models.days)
         let simulatedLives = simulated(models, name: name)
         let botDistance = Rhythm.Distance.mean(of: simulatedLives.map { $0.distance(to: heldOut) })
         let humanDistance = Rhythm(of: preceding, on: precedingDays).distance(to: heldOut)
-        let dayAhead = DayAhead(times, configuration)
-        let days = comparedDays(times, split, name: name)
+        let dayAhead = DayAhead(times, configuration: configuration)
+        let days = comparedDays(times, split: split, name: name)
         let botOrHuman = BotOrHuman([days])
         let scores = ScheduleScores([
             .trainingPosts: Double(split.training.count), .testedPosts: Double(split.testing.count),
@@ -86,8 +87,8 @@ package struct ScheduleEvaluation: Sendable {
             .weekTotals: botDistance.weekTotals, .humanWeekTotals: humanDistance.weekTotals,
             .dayAhead: dayAhead?.spells.nats, .plainDayAhead: dayAhead?.plain.nats,
             .dayAheadError: dayAhead?.spells.error, .plainDayAheadError: dayAhead?.plain.error,
-            .toldApart: botOrHuman.all, .severalToldApart: botOrHuman.several,
-            .shapeToldApart: botOrHuman.shape,
+            .toldApart: botOrHuman.auc, .severalToldApart: botOrHuman.aucOfSeveral,
+            .shapeToldApart: botOrHuman.aucOfShape,
         ])
         return (scores, days)
     }
@@ -98,14 +99,15 @@ package struct ScheduleEvaluation: Sendable {
     ///
     /// So the shapes of the days are compared, and not the posting rates of different years. The
     /// bot learns again every month, or less often if that would take long.
-    private func comparedDays(_ times: [LocalTime], _ split: HeldOutSplit, name: String)
+    private func comparedDays(_ times: [LocalTime], split: HeldOutSplit, name: String)
         -> BotOrHuman.Days
     {
         let past = PostingHistory(times: times)
         let seed = PlanSeed.plan(mirror: name, day: split.firstDay, seed: "evaluation of days")
         var generator = SplitMix64(seed: seed)
         let lessons = min(Self.maximumLessons, max(1, Self.maximumPostsOfLessons / times.count))
-        let daysPerLesson = max(Self.daysBetweenLessons, (split.dayCount + lessons - 1) / lessons)
+        let roundedUpShare = (split.dayCount + lessons - 1) / lessons
+        let daysPerLesson = max(Self.daysBetweenLessons, roundedUpShare)
         var days = BotOrHuman.Days()
         for lessonStart in stride(from: 0, to: split.dayCount, by: daysPerLesson) {
             let history = PostingHistory(times: times, asOf: split.asOf.advanced(by: lessonStart))
@@ -131,7 +133,7 @@ package struct ScheduleEvaluation: Sendable {
             firstDay: split.firstDay, count: split.dayCount)
     }
 
-    private static func logLikelihood(of posts: [LocalTime], _ profile: [Double]) -> Double {
+    private static func logLikelihood(of posts: [LocalTime], under profile: [Double]) -> Double {
         posts.reduce(0) { $0 + log(profile[$1.minute.value]) } / Double(posts.count)
     }
 
@@ -145,7 +147,7 @@ package struct ScheduleEvaluation: Sendable {
         return (0..<repetitions).map { repetition in
             models.simulated(
                 seed: PlanSeed.plan(mirror: name, day: first, seed: "evaluation \(repetition)"),
-                &knownCounts)
+                knownCounts: &knownCounts)
         }
     }
 }
@@ -214,7 +216,8 @@ package struct HeldOutSplit: Equatable, Sendable {
     /// The days just before the held-out ones, as many as are held out, or as many as are known.
     package var precedingDays: [LocalDay] {
         let knownDays = training.map(\.day).min().map(firstDay.days(since:)) ?? 0
-        return (1...max(1, min(dayCount, knownDays))).reversed().map { firstDay.advanced(by: -$0) }
+        let count = max(1, min(dayCount, knownDays))
+        return (1...count).reversed().map { distance in firstDay.advanced(by: -distance) }
     }
 }
 
@@ -278,7 +281,7 @@ struct FrozenModels {
 
     /// Simulates the days one after the other, as for a running bot: the number of posts of each
     /// day depends on the simulated days before it.
-    func simulated(seed: UInt64, _ knownCounts: inout KnownCounts) -> Rhythm {
+    func simulated(seed: UInt64, knownCounts: inout KnownCounts) -> Rhythm {
         var generator = SplitMix64(seed: seed)
         var planned: [LocalDay: Int] = [:]
         var days: [[MinuteOfDay]] = []

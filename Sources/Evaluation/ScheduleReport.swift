@@ -59,7 +59,8 @@ package struct ScheduleReport: Encodable, Sendable {
         let executor = ThreadExecutor(name: "evaluation")
         defer { executor.shutdown() }
         let (rows, leftOut, botOrHuman) = try await executor.run {
-            Self.measure(pasts, ScheduleEvaluation(configuration: configuration, zone: zone))
+            Self.measure(
+                pasts, by: ScheduleEvaluation(configuration: configuration, zone: zone))
         }
         scheduleModel = configuration.model.rawValue
         timeZone = zone?.name
@@ -70,7 +71,7 @@ package struct ScheduleReport: Encodable, Sendable {
     }
 
     private static func measure(
-        _ pasts: [Past], _ evaluation: ScheduleEvaluation
+        _ pasts: [Past], by evaluation: ScheduleEvaluation
     ) -> ([Row], [LeftOut], BotOrHuman) {
         var rows: [Row] = []
         var leftOut: [LeftOut] = []
@@ -151,7 +152,8 @@ package struct PastReader: Sendable {
             for path in try paths.flatMap(EventTableReader.tables) {
                 try EventTableReader(path: path).read { event in
                     let time = zone.map { LocalTime(event.date, in: $0) }
-                    try gathered.add(event.author, event.date, time ?? event.time, path)
+                    try gathered.add(
+                        by: event.author, at: event.date, localTime: time ?? event.time, from: path)
                 }
             }
             return gathered.pasts
@@ -205,7 +207,9 @@ private struct GatheredPosts {
     private var authors: [(name: String, entries: [Entry])] = []
     private var count = 0
 
-    mutating func add(_ author: String, _ date: Date, _ time: LocalTime, _ path: String) throws {
+    mutating func add(
+        by author: String, at date: Date, localTime: LocalTime, from path: String
+    ) throws {
         guard count < PastReader.maximumPosts else { throw Self.tooMany(path) }
         count += 1
         let index: Int
@@ -221,7 +225,7 @@ private struct GatheredPosts {
             indexes[author] = index
             authors.append((author, []))
         }
-        authors[index].entries.append(Entry(milliseconds: date.milliseconds, time: time))
+        authors[index].entries.append(Entry(milliseconds: date.milliseconds, time: localTime))
     }
 
     /// Each author's posts in the order of time; posts of the same instant are in the order of

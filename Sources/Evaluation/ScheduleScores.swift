@@ -155,13 +155,14 @@ package struct Rhythm: Equatable, Sendable {
         weekTotals = Frequencies(
             (0..<max(0, counts.count - 6)).lazy.map { counts[$0..<$0 + 7].reduce(0, +) })
         autocorrelation =
-            counts.count < 2 ? nil : Self.correlation(counts.dropLast(), counts.dropFirst())
+            counts.count < 2
+            ? nil : Self.correlation(of: counts.dropLast(), with: counts.dropFirst())
     }
 
     /// Pearson's correlation of two series of the same length; 0 if one of them is constant.
-    private static func correlation(_ first: some Collection<Int>, _ second: some Collection<Int>)
-        -> Double
-    {
+    private static func correlation(
+        of first: some Collection<Int>, with second: some Collection<Int>
+    ) -> Double {
         let count = Double(first.count)
         let firstMean = Double(first.reduce(0, +)) / count
         let secondMean = Double(second.reduce(0, +)) / count

@@ -104,7 +104,10 @@ package struct TextScores: Encodable, Equatable, Sendable {
     }
 
     /// Whether there are so many plain texts that no others are used.
-    package var arePlain: Bool { plain.map { $0 >= TextJudge.fewestTexts } ?? false }
+    package var usesPlainOnly: Bool {
+        guard let plain else { return false }
+        return plain >= TextJudge.fewestTexts
+    }
 
     /// The share of days with at least one text out of place, if all texts are equally likely; nil
     /// without texts.
@@ -152,18 +155,19 @@ package struct ScoreReporter: Sendable {
         let executor = ThreadExecutor(name: "evaluation")
         defer { executor.shutdown() }
         return ScoreReport(
-            mirror: mirror.configuration.mirror, scheduler: try await scheduler(now: now, executor),
-            classifier: try await classifier(executor), texts: try await texts(),
-            replies: try await replies(now: now, executor))
+            mirror: mirror.configuration.mirror,
+            scheduler: try await scheduler(now: now, on: executor),
+            classifier: try await classifier(on: executor), texts: try await texts(),
+            replies: try await replies(now: now, on: executor))
     }
 
-    private func replies(now: Date, _ executor: ThreadExecutor) async throws
+    private func replies(now: Date, on executor: ThreadExecutor) async throws
         -> ScoreReport.Part<ReplyScores>
     {
         let knownNames = try await mirror.people.knownNames()
         let replies = try await mirror.archive.newestReplies(
             mirror.configuration.archiveLimit, answered: Favorites.textOfAnswered)
-        var scores = Self.counts(of: replies, knownNames)
+        var scores = Self.counts(of: replies, knownNames: knownNames)
         guard scores.replies > 0 else { return .missing("the archive holds no reply to anybody") }
         let evaluation = ReplyEvaluation(
             words: mirror.wordCounter, known: knownNames, mirror: mirror.name)
@@ -174,7 +178,7 @@ package struct ScoreReporter: Sendable {
     }
 
     private static func counts(
-        of replies: [Archive.PastReply], _ knownNames: ReplyFilter.KnownNames
+        of replies: [Archive.PastReply], knownNames: ReplyFilter.KnownNames
     )
         -> ReplyScores
     {
@@ -226,7 +230,7 @@ package struct ScoreReporter: Sendable {
                 postsPerDay: Double(times.count) / Double(max(days, 1))))
     }
 
-    private func scheduler(now: Date, _ executor: ThreadExecutor) async throws
+    private func scheduler(now: Date, on executor: ThreadExecutor) async throws
         -> ScoreReport.Part<ScheduleScores>
     {
         guard let zone else { return .missing("\(try await mirror.missingTimeZone())") }
@@ -248,7 +252,7 @@ package struct ScoreReporter: Sendable {
         }
     }
 
-    private func classifier(_ executor: ThreadExecutor) async throws
+    private func classifier(on executor: ThreadExecutor) async throws
         -> ScoreReport.Part<FavoriteScores>
     {
         let configuration = mirror.configuration
@@ -261,7 +265,7 @@ package struct ScoreReporter: Sendable {
         let table = ExampleTable(
             storage: mirror.storage, mirror: configuration.mirror, extractor: extractor)
         let posts = try await table.labelledPosts(atMost: configuration.favorites.exampleLimit)
-        guard let firstTested = Self.firstTestedIndex(posts) else {
+        guard let firstTested = Self.firstTestedIndex(in: posts) else {
             let seenCount = posts.count { $0.state.isSeen }
             return .missing(
                 "\(seenCount) posts of a home timeline were learned; at least \(Self.minimumSeenPosts) are needed; "
@@ -279,7 +283,7 @@ package struct ScoreReporter: Sendable {
 
     /// The index of the first post of the last fifth of the posts that were seen on a timeline; nil
     /// if there are too few.
-    static func firstTestedIndex(_ posts: [LabelledPost]) -> Int? {
+    static func firstTestedIndex(in posts: [LabelledPost]) -> Int? {
         let seenIndices = posts.indices.filter { posts[$0].state.isSeen }
         guard seenIndices.count >= minimumSeenPosts else { return nil }
         return seenIndices[seenIndices.count * 4 / 5]

@@ -52,32 +52,37 @@ package struct TextLearning: Encodable, Equatable, Sendable {
     }
 
     /// - Parameter minimum: The number of labels of each kind that weights need to be learned.
-    init(_ texts: [Text], _ extractor: FeatureExtractor, persons: Int, minimum: Int) {
+    init(_ texts: [Text], extractor: FeatureExtractor, persons: Int, minimum: Int) {
         self.persons = persons
         var rows: [Row] = []
         let inPlace = texts.count { !$0.isOutOfPlace }
         let outOfPlaceInMix = Int(
             (Double(inPlace) * Self.outOfPlace / (1 - Self.outOfPlace)).rounded())
-        for (name, texts, limit) in [
+        for (name, texts, maximumOutOfPlace) in [
             ("all", texts, Int.max), ("mixed", texts, outOfPlaceInMix),
             ("plain", texts.filter(\.isPlain), Int.max),
         ] {
             let count =
-                texts.count { !$0.isOutOfPlace } + min(limit, texts.count { $0.isOutOfPlace })
+                texts.count { !$0.isOutOfPlace }
+                + min(maximumOutOfPlace, texts.count { $0.isOutOfPlace })
             let features = Dictionary(
                 texts.map { ($0.example.id, extractor.features(of: $0.example.stored)) },
-                uniquingKeysWith: { $1 })
+                uniquingKeysWith: { _, newer in newer })
             for labels in Self.steps where Double(labels) <= Double(count) * (1 - Self.heldOut) {
                 let trials = (0..<persons).compactMap { person in
                     Self.trial(
-                        of: person, texts, limit, features, extractor.wordSelection, labels: labels,
+                        of: person, texts: texts, maximumOutOfPlace: maximumOutOfPlace,
+                        features: features, words: extractor.wordSelection, labels: labels,
                         minimum: minimum)
                 }
                 guard !trials.isEmpty else { continue }
                 let outOfPlaceShares = trials.map(\.outOfPlace)
                 let mean = outOfPlaceShares.reduce(0, +) / Double(outOfPlaceShares.count)
                 let variance =
-                    outOfPlaceShares.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+                    outOfPlaceShares.reduce(0) { sum, share in
+                        let deviation = share - mean
+                        return sum + deviation * deviation
+                    }
                     / Double(max(1, outOfPlaceShares.count - 1))
                 rows.append(
                     Row(
@@ -92,9 +97,8 @@ package struct TextLearning: Encodable, Equatable, Sendable {
 
     /// Simulates one person; nil if the learned model prefers no text.
     private static func trial(
-        of person: Int, _ texts: [Text], _ limit: Int, _ features: [PostID: FeatureSet],
-        _ words: FeatureWords,
-        labels: Int, minimum: Int
+        of person: Int, texts: [Text], maximumOutOfPlace: Int, features: [PostID: FeatureSet],
+        words: FeatureWords, labels: Int, minimum: Int
     ) -> (outOfPlace: Double, inPlaceFirst: Double)? {
         var generator = SplitMix64(seed: StableHash.fnv1a("person/1 \(person)"))
         var order = texts.map {
@@ -105,10 +109,10 @@ package struct TextLearning: Encodable, Equatable, Sendable {
         }
         var outOfPlaceCount = 0
         order.removeAll { entry in
-            outOfPlaceCount += entry.text.isOutOfPlace ? 1 : 0
-            return entry.text.isOutOfPlace && outOfPlaceCount > limit
+            if entry.text.isOutOfPlace { outOfPlaceCount += 1 }
+            return entry.text.isOutOfPlace && outOfPlaceCount > maximumOutOfPlace
         }
-        if outOfPlaceCount > limit {
+        if outOfPlaceCount > maximumOutOfPlace {
             // The remaining texts out of place are all at the beginning, so the order is drawn
             // again.
             order = order.map {

@@ -209,7 +209,8 @@ package struct TextEvaluator: Sendable {
             }
             let (posts, habits, problems) = try Self.posts(at: path)
             return report(
-                on: posts, habits, labelsByID, hasLabels: labels != nil, problems: problems)
+                on: posts, habits: habits, labels: labelsByID, hasLabels: labels != nil,
+                problems: problems)
         }
     }
 
@@ -235,7 +236,7 @@ package struct TextEvaluator: Sendable {
     }
 
     private func report(
-        on posts: [Post], _ habits: Habits, _ labels: [String: TextLabel], hasLabels: Bool,
+        on posts: [Post], habits: Habits, labels: [String: TextLabel], hasLabels: Bool,
         problems: Int
     ) -> TextReport {
         var tally = Tally(report: TextReport(problems: problems), mode: mode)
@@ -249,9 +250,9 @@ package struct TextEvaluator: Sendable {
                 verdict.demote(.followsClosely)
             }
             previousPostTime = post.createdAt
-            tally.add(post, verdict, judge.refusal(of: post))
+            tally.add(post, verdict: verdict, refusal: judge.refusal(of: post))
             guard let label = labels[post.id.value] else { continue }
-            tally.compare(verdict, with: label, post.language)
+            tally.compare(verdict, with: label, language: post.language)
             let example = Example(id: post.id, author: nil, text: post.text)
             labelledTexts.append(
                 TextLearning.Text(
@@ -261,7 +262,7 @@ package struct TextEvaluator: Sendable {
         if persons > 0, let tokenizer = judge.tokenizer {
             let extractor = FeatureExtractor(tokenizer: tokenizer, words: TextTaste.wordSelection)
             report.learning = TextLearning(
-                labelledTexts, extractor, persons: persons,
+                labelledTexts, extractor: extractor, persons: persons,
                 minimum: configuration.favorites.minimumPerCategory)
         }
         return report
@@ -284,12 +285,14 @@ package struct TextEvaluator: Sendable {
             self.mode = mode
         }
 
-        mutating func add(_ post: Post, _ verdict: Fitness.Verdict, _ refusal: Refusal.Reason?) {
-            report.count(verdict, refusal)
+        mutating func add(
+            _ post: Post, verdict: Fitness.Verdict, refusal: Refusal.Reason?
+        ) {
+            report.addText(verdict: verdict, refusal: refusal)
             if refusal == nil {
                 acceptedCount += 1
-                fitCount += verdict.reason == nil ? 1 : 0
-                plainCount += verdict.isPlain ? 1 : 0
+                if verdict.reason == nil { fitCount += 1 }
+                if verdict.isPlain { plainCount += 1 }
             }
             guard let reason = (verdict.reason ?? verdict.demotion)?.rawValue else { return }
             let when = verdict.grade <= .fit ? verdict.window?.description : nil
@@ -302,11 +305,11 @@ package struct TextEvaluator: Sendable {
         }
 
         mutating func compare(
-            _ verdict: Fitness.Verdict, with label: TextLabel, _ language: String?
+            _ verdict: Fitness.Verdict, with label: TextLabel, language: String?
         ) {
             let reason = verdict.reason ?? (mode == .plain ? verdict.demotionByWords : nil)
-            agreement.add(reason, label)
-            report.add(reason, label, to: language ?? "unknown")
+            agreement.add(reason: reason, label: label)
+            report.addJudgement(reason: reason, label: label, language: language ?? "unknown")
         }
 
         func finished(hasLabels: Bool, samples: Int) -> TextReport {
@@ -314,8 +317,8 @@ package struct TextEvaluator: Sendable {
             report.finish(
                 pool: acceptedCount > 0 ? Double(fitCount) / Double(acceptedCount) : nil,
                 plain: acceptedCount > 0 ? Double(plainCount) / Double(acceptedCount) : nil,
-                hasLabels ? agreement : nil,
-                candidates.mapValues { samplesOfRule in
+                agreement: hasLabels ? agreement : nil,
+                samples: candidates.mapValues { samplesOfRule in
                     let ordered = samplesOfRule.sorted { $0.order < $1.order }
                     return ordered.prefix(samples).map(\.sample)
                 })
@@ -327,18 +330,19 @@ package struct TextEvaluator: Sendable {
 extension TextReport {
     fileprivate init(problems: Int) { self.problems = problems }
 
-    fileprivate mutating func count(_ verdict: Fitness.Verdict, _ refusal: Refusal.Reason?) {
+    /// Adds a text to the counts.
+    fileprivate mutating func addText(verdict: Fitness.Verdict, refusal: Refusal.Reason?) {
         posts += 1
         if let refusal { otherRules[refusal.rawValue, default: 0] += 1 }
         countEffects(of: verdict.findings)
         guard let reason = verdict.reason else {
             fit += 1
-            plain += verdict.isPlain ? 1 : 0
+            if verdict.isPlain { plain += 1 }
             if let demotion = verdict.demotion { later[demotion.rawValue, default: 0] += 1 }
             return
         }
         unfit += 1
-        sometimes += verdict.grade <= .fit ? 1 : 0
+        if verdict.grade <= .fit { sometimes += 1 }
         byReason[reason.rawValue, default: 0] += 1
     }
 
@@ -356,23 +360,24 @@ extension TextReport {
                 } else {
                     .demotes
                 }
-            costs.countText(effect, reason.rawValue, nil, isAlone: reasons.count == 1)
+            costs.countText(
+                effect, reason: reason.rawValue, line: nil, isAlone: reasons.count == 1)
         }
         for finding in distinctFindings {
             rows.countText(
-                finding.effect, finding.reason.rawValue, finding.line,
+                finding.effect, reason: finding.reason.rawValue, line: finding.line,
                 isAlone: distinctFindings.count == 1)
         }
     }
 
-    fileprivate mutating func add(
-        _ reason: Refusal.Reason?, _ label: TextLabel, to language: String
+    fileprivate mutating func addJudgement(
+        reason: Refusal.Reason?, label: TextLabel, language: String
     ) {
-        languages[language, default: Agreement()].add(reason, label)
+        languages[language, default: Agreement()].add(reason: reason, label: label)
     }
 
     fileprivate mutating func finish(
-        pool: Double?, plain: Double?, _ agreement: Agreement?, _ samples: [String: [Sample]]
+        pool: Double?, plain: Double?, agreement: Agreement?, samples: [String: [Sample]]
     ) {
         poolShare = pool
         plainShare = plain
@@ -381,27 +386,31 @@ extension TextReport {
         precision = agreement?.precision
         recall = agreement?.recall
         // The most texts first, and equal numbers in the order of the reasons.
-        costs.sort { ($1.texts, $0.reason) < ($0.texts, $1.reason) }
+        costs.sort { first, second in
+            first.texts == second.texts
+                ? first.reason < second.reason : first.texts > second.texts
+        }
         rows.sort { ($0.line ?? 0, $0.reason) < ($1.line ?? 0, $1.reason) }
     }
 }
 
 extension TextReport.Agreement {
-    fileprivate mutating func add(_ reason: Refusal.Reason?, _ label: TextLabel) {
+    /// Adds a text that a person judged; `reason` is the rule that refuses it, or nil.
+    fileprivate mutating func add(reason: Refusal.Reason?, label: TextLabel) {
         labelled += 1
-        labelledUnfit += label.isFit ? 0 : 1
+        if !label.isFit { labelledUnfit += 1 }
         guard let reason else { return }
         foundByRules += 1
         guard !label.isFit else { return }
         foundUnfit += 1
-        sameReason += label.reason == reason.rawValue ? 1 : 0
+        if label.reason == reason.rawValue { sameReason += 1 }
     }
 }
 
 extension [TextReport.Cost] {
     /// Counts one text that a rule affects.
     fileprivate mutating func countText(
-        _ effect: Fitness.Finding.Effect, _ reason: String, _ line: Int?, isAlone: Bool
+        _ effect: Fitness.Finding.Effect, reason: String, line: Int?, isAlone: Bool
     ) {
         let index = firstIndex { $0.line == line && $0.reason == reason } ?? count
         if index == count { append(TextReport.Cost(reason: reason, line: line)) }
@@ -410,6 +419,6 @@ extension [TextReport.Cost] {
         case .restricts: self[index].restricts += 1
         case .demotes: self[index].demotes += 1
         }
-        self[index].alone += isAlone ? 1 : 0
+        if isAlone { self[index].alone += 1 }
     }
 }

@@ -54,17 +54,20 @@ package struct WeekJudge: Equatable, Sendable {
         // The rows of the human's stretches come first, then the rows of the bot's stretches.
         let rows = ClassedRows(featuresOfStretches(human) + featuresOfStretches(bot))
         let labels = starts.map { _ in false } + starts.map { _ in true }
-        let scores = Self.scores(rows, labels, days: days, weeks: weeks)
+        let scores = Self.scores(of: rows, labels: labels, days: days, weeks: weeks)
         let shares = scores.map { Self.rightShare(human: $0.human, bot: $0.bot) }
         self.weeks = weeks
         right = Self.mean(shares)
-        area = Ranking(scores.flatMap { [($0.human, false), ($0.bot, true)] }).rocAUC ?? 0.5
+        let ranked = scores.flatMap { week in
+            [(score: week.human, isPositive: false), (score: week.bot, isPositive: true)]
+        }
+        area = Ranking(ranked).rocAUC ?? 0.5
         interval = Self.interval(of: shares, seed: seed)
     }
 
     /// For each week of the human and of the bot, the log odds that it is the bot's.
     private static func scores(
-        _ rows: ClassedRows, _ labels: [Bool], days: Int, weeks: Int
+        of rows: ClassedRows, labels: [Bool], days: Int, weeks: Int
     ) -> [(human: Double, bot: Double)] {
         let stretchCount = days - daysOfWeek + 1
         var scores: [(human: Double, bot: Double)] = []
@@ -76,8 +79,9 @@ package struct WeekJudge: Equatable, Sendable {
             let learnedStretches = (0..<stretchCount).filter { start in
                 !testedDays.overlaps(start..<start + daysOfWeek)
             }
+            let learnedBotStretches = learnedStretches.map { $0 + stretchCount }
             let stumps = BoostedStumps(
-                rows, learnedStretches + learnedStretches.map { $0 + stretchCount }, labels)
+                rows, learning: learnedStretches + learnedBotStretches, labels: labels)
             scores += testedWeeks.map { week in
                 let start = week * daysOfWeek
                 return (
@@ -152,14 +156,20 @@ private struct WeekFeatures {
         let gaps = minutes.flatMap { day in
             zip(day, day.dropFirst()).map { earlier, later in later - earlier }
         }.sorted()
-        let weekendPosts = counts.indices.filter { (firstWeekday - 1 + $0) % 7 >= 5 }.reduce(0) {
-            $0 + counts[$1]
+        let weekendDays = counts.indices.filter { day in
+            let daysSinceMonday = (firstWeekday - 1 + day) % 7
+            return daysSinceMonday >= 5
         }
+        let weekendPosts = weekendDays.reduce(0) { sum, day in sum + counts[day] }
         let hours = Dictionary(minutes.joined().map { ($0 / 60, 1.0) }, uniquingKeysWith: +).values
             .sorted()
         let entropyOfHours = hours.reduce(0.0) { entropy, count in
             let share = count / Double(max(1, posts))
             return entropy - share * log(share)
+        }
+        let sumOfChanges = zip(counts, counts.dropFirst()).reduce(0) { sum, pair in
+            let (today, tomorrow) = pair
+            return sum + abs(tomorrow - today)
         }
         features = [
             Double(posts), Double(daysWithPosts.count), Double(counts.max() ?? 0),
@@ -172,7 +182,7 @@ private struct WeekFeatures {
             Self.mean(daysWithPosts.compactMap(\.first)),
             Self.mean(daysWithPosts.compactMap(\.last)),
             Self.spread(daysWithPosts.compactMap(\.first)), Self.spread(counts),
-            Double(zip(counts, counts.dropFirst()).reduce(0) { $0 + abs($1.1 - $1.0) }),
+            Double(sumOfChanges),
         ]
     }
 
@@ -190,7 +200,10 @@ private struct WeekFeatures {
 
     private static func spread(_ values: [Int]) -> Double {
         let mean = mean(values)
-        let squares = values.reduce(0.0) { $0 + (Double($1) - mean) * (Double($1) - mean) }
+        let squares = values.reduce(0.0) { sum, value in
+            let deviation = Double(value) - mean
+            return sum + deviation * deviation
+        }
         return values.isEmpty ? 0 : (squares / Double(values.count)).squareRoot()
     }
 }

@@ -71,7 +71,9 @@ package struct WeightComparison: Equatable, Sendable, Encodable {
         self.plain = Side(plain)
         self.weighted = Side(weighted)
         self.weights = weights
-        let rates = zip(weighted, mayFire).filter(\.1).map(\.0.logRate)
+        let rates = zip(weighted, mayFire).compactMap { prediction, mayFire in
+            mayFire ? prediction.logRate : nil
+        }
         equalThreshold = Self.threshold(above: plain.count(where: \.isFired), of: rates)
     }
 

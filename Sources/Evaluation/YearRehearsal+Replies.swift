@@ -13,16 +13,16 @@ extension YearRehearsal {
     ///
     /// - Parameter file: A file with the texts of mentions that the mirror has not stored.
     func replies(
-        in span: Span, _ file: LabelledFile?, _ silence: Silence
+        in span: Span, file: LabelledFile?, silence: Silence
     ) async throws -> ScoreReport.Part<RehearsedReplies> {
-        let all = try await knownReplies(file)
+        let all = try await knownReplies(file: file)
         let untilEnd = all.filter { $0.original.post.createdAt < span.end }
         let during = untilEnd.filter { $0.original.post.createdAt >= span.start }
         guard !during.isEmpty else {
             return .missing("the archive holds no reply of \(year) to anybody")
         }
         var contests = try await ReplyContests(
-            self, untilEnd, silence, from: span.start,
+            self, past: untilEnd, silence: silence, from: span.start,
             // The names of people who were answered later are not known yet at this point.
             names: try await mirror.people.names().subtracting(all.compactMap(\.name)))
         guard !contests.simulatedIndices.isEmpty else {
@@ -40,7 +40,7 @@ extension YearRehearsal {
     }
 
     /// The human's replies to others, oldest first.
-    private func knownReplies(_ file: LabelledFile?) async throws -> [Archive.PastReply] {
+    private func knownReplies(file: LabelledFile?) async throws -> [Archive.PastReply] {
         let texts = Dictionary(
             (file?.posts ?? []).map { ($0.id.value, $0.example.text) },
             uniquingKeysWith: { first, _ in first })
@@ -87,7 +87,7 @@ private struct ReplyContests {
     ///   - start: The beginning of the year.
     ///   - names: The known handles, without the handles of the people answered.
     init(
-        _ rehearsal: YearRehearsal, _ past: [Archive.PastReply], _ silence: YearRehearsal.Silence,
+        _ rehearsal: YearRehearsal, past: [Archive.PastReply], silence: YearRehearsal.Silence,
         from start: Date,
         names: Set<String>
     ) async throws {
@@ -154,10 +154,11 @@ private struct ReplyContests {
             words: evaluation.words, known: knownNames, mirror: evaluation.mirror
         ).contest(
             among: earlierIndices.map { replies[$0] }, for: mention,
-            trueReply.post.replyTo?.post ?? trueReply.post.id, by: person,
-            ReplyScorer(habits: habits), uses: uses[person] ?? [:], now: trueReply.post.createdAt)
+            withID: trueReply.post.replyTo?.post ?? trueReply.post.id, by: person,
+            scorer: ReplyScorer(habits: habits), uses: uses[person] ?? [:],
+            now: trueReply.post.createdAt)
         let chosen = contest.chosen
-        let isDoubtful = chosen?.score.isDoubtful(below: threshold) ?? false
+        let isDoubtful = chosen?.score.isDoubtful(below: threshold) == true
         let isSent = chosen != nil && !(isDoubtful && mode != .all)
         if let chosen, isSent { uses[person, default: [:]][chosen.id] = trueReply.post.createdAt }
         let sent = isSent ? chosen : nil
@@ -168,7 +169,9 @@ private struct ReplyContests {
             time: trueReply.post.createdAt, mention: mentionText, human: trueReply.post.text,
             bot: sentIndex.map { replies[$0].post.text },
             isSame: sent?.textKey == TextRules.textKey(trueReply.post.text),
-            isOfKind: sent.flatMap { Self.isOfKind($0, trueReply, mention, habits) },
+            isOfKind: sent.flatMap {
+                Self.isOfSameKind($0, as: trueReply, to: mention, habits: habits)
+            },
             isDoubtful: isDoubtful)
     }
 
@@ -182,10 +185,9 @@ private struct ReplyContests {
     }
 
     /// Whether a chosen reply is of the same kind as the human's; nil if a kind is unknown.
-    private static func isOfKind(
-        _ chosen: ReplyCandidate, _ trueReply: ReplyEvaluation.ReplyWithWords,
-        _ mention: ReplyScorer.Text,
-        _ habits: ReplyHabits
+    private static func isOfSameKind(
+        _ chosen: ReplyCandidate, as trueReply: ReplyEvaluation.ReplyWithWords,
+        to mention: ReplyScorer.Text, habits: ReplyHabits
     ) -> Bool? {
         let mentionKind = habits.kind(ofMention: mention.text, language: mention.language)
         let trueKinds = habits.kinds(

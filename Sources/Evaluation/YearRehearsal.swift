@@ -94,10 +94,11 @@ package struct YearRehearsal: Sendable {
         let silence = Silence(
             unwanted: Unwanted(try await mirror.archive.circumstances(home: zone)),
             rules: mirror.textJudge(zone: zone).rules)
-        let past = Past(posts, zones, from: span.firstDay, to: span.lastDay, silence)
-        try check(past, span)
+        let past = Past(
+            posts, zones: zones, from: span.firstDay, to: span.lastDay, silence: silence)
+        try check(past)
         let file = try await labelledFile()
-        let lived = try await live(span, posts, zones, onDay: onDay)
+        let lived = try await live(span, posts: posts, zones: zones, onDay: onDay)
         let days = zip(span.days, lived).map { day, lived in
             RehearsedYear.Day(
                 day: day, human: past.entries[day] ?? [], bot: lived.entries,
@@ -106,9 +107,9 @@ package struct YearRehearsal: Sendable {
         return RehearsedYear(
             mirror: mirror.name, year: year, timeZone: zone.name, seed: seed,
             postsBefore: past.before.count,
-            days: days, ownLikeness: Self.ownLikeness(of: past, days, span),
-            replies: try await replies(in: span, file, silence),
-            favorites: try await favorites(in: span, file))
+            days: days, ownLikeness: Self.ownLikeness(of: past, days: days, span: span),
+            replies: try await replies(in: span, file: file, silence: silence),
+            favorites: try await favorites(in: span, file: file))
     }
 
     // MARK: Days
@@ -160,14 +161,14 @@ package struct YearRehearsal: Sendable {
         private(set) var postsOfYears: [Int: Int] = [:]
 
         init(
-            _ posts: [Post], _ zones: ZoneHistory, from first: LocalDay, to last: LocalDay,
-            _ silence: Silence
+            _ posts: [Post], zones: ZoneHistory, from first: LocalDay, to last: LocalDay,
+            silence: Silence
         ) {
             for post in posts where !post.isReply && post.isTimeTrusted {
                 let time = zones.time(of: post)
                 postsOfYears[time.day.components.year, default: 0] += 1
                 if time.day < first { before.append(time) }
-                guard first...last ~= time.day else { continue }
+                guard (first...last).contains(time.day) else { continue }
                 entries[time.day, default: []].append(
                     RehearsedYear.Entry(
                         minute: time.minute, text: silence.covers(post) ? nil : post.text,
@@ -188,7 +189,7 @@ package struct YearRehearsal: Sendable {
         }
     }
 
-    private func check(_ past: Past, _ span: Span) throws {
+    private func check(_ past: Past) throws {
         let learn =
             "mirror-bot train scheduler --from FILE reads more of the past from a downloaded archive"
         guard !past.postsOfYears.isEmpty else {
@@ -214,7 +215,7 @@ package struct YearRehearsal: Sendable {
 
     /// The similarity of the human's days in the year to the same number of days just before it.
     private static func ownLikeness(
-        of past: Past, _ days: [RehearsedYear.Day], _ span: Span
+        of past: Past, days: [RehearsedYear.Day], span: Span
     ) -> RehearsedYear.Likeness {
         let firstKnownDay = past.before.map(\.day).min() ?? span.firstDay
         let length = min(days.count, span.firstDay.days(since: firstKnownDay))
@@ -233,13 +234,13 @@ package struct YearRehearsal: Sendable {
 
     /// Simulates one day after another, in a temporary database.
     private func live(
-        _ span: Span, _ posts: [Post], _ zones: ZoneHistory, onDay: (Int, Int) -> Void
+        _ span: Span, posts: [Post], zones: ZoneHistory, onDay: (Int, Int) -> Void
     ) async throws -> [LivedDay] {
         let storage = try await Storage.openInMemory()
         return try await afterwards(storage.close) {
             try await TablesUpdate.migrate(storage)
-            let simulation = try await SimulatedMirror(storage, self, zones)
-            return try await simulation.live(span.days, posts, zone, onDay: onDay)
+            let simulation = try await SimulatedMirror(storage, of: self, zones: zones)
+            return try await simulation.live(span.days, posts: posts, in: zone, onDay: onDay)
         }
     }
 
@@ -250,7 +251,7 @@ package struct YearRehearsal: Sendable {
         let maker: PlanMaker
         let limit: Int
 
-        init(_ storage: any StorageEngine, _ rehearsal: YearRehearsal, _ zones: ZoneHistory)
+        init(_ storage: any StorageEngine, of rehearsal: YearRehearsal, zones: ZoneHistory)
             async throws
         {
             let mirror = rehearsal.mirror
@@ -274,7 +275,7 @@ package struct YearRehearsal: Sendable {
 
         /// Simulates some days; the human's posts before each day are learned at its beginning.
         func live(
-            _ days: [LocalDay], _ posts: [Post], _ zone: TimeZone, onDay: (Int, Int) -> Void
+            _ days: [LocalDay], posts: [Post], in zone: TimeZone, onDay: (Int, Int) -> Void
         ) async throws -> [LivedDay] {
             var lived: [LivedDay] = []
             var learnedCount = 0
@@ -284,20 +285,20 @@ package struct YearRehearsal: Sendable {
                     lived.append(LivedDay())
                     continue
                 }
-                learnedCount += try await learn(posts[learnedCount...], until: midnight, zone)
+                learnedCount += try await learn(posts[learnedCount...], until: midnight, in: zone)
                 if number % YearRehearsal.daysBetweenCounts == 0 {
                     try await archive.prepare(by: maker.judge)
                 }
                 try await outbox.assumePostsSent(before: midnight)
                 let planned = try await maker.make(day, now: midnight, watching: true)
-                lived.append(Self.livedDay(from: planned?.slots ?? [], zone))
+                lived.append(Self.livedDay(from: planned?.slots ?? [], in: zone))
                 onDay(number + 1, days.count)
             }
             return lived
         }
 
         /// Stores the first posts, up to those made before an instant, and returns their number.
-        private func learn(_ posts: ArraySlice<Post>, until end: Date, _ zone: TimeZone)
+        private func learn(_ posts: ArraySlice<Post>, until end: Date, in zone: TimeZone)
             async throws -> Int
         {
             let newPosts = posts.prefix { $0.createdAt < end }
@@ -311,7 +312,7 @@ package struct YearRehearsal: Sendable {
             return newPosts.count
         }
 
-        private static func livedDay(from slots: [Intent], _ zone: TimeZone) -> LivedDay {
+        private static func livedDay(from slots: [Intent], in zone: TimeZone) -> LivedDay {
             var day = LivedDay()
             for slot in slots {
                 guard case .post(_, let wording?) = slot.payload else {
@@ -342,7 +343,7 @@ package struct YearRehearsal: Sendable {
     }
 
     private func favorites(
-        in span: Span, _ file: LabelledFile?
+        in span: Span, file: LabelledFile?
     ) async throws -> ScoreReport.Part<RehearsedFavorites> {
         let configuration = mirror.configuration
         let extractor: FeatureExtractor
@@ -351,9 +352,9 @@ package struct YearRehearsal: Sendable {
         } catch {
             return .missing("\(error)")
         }
-        let (before, during) = try await labelled(in: span, file, extractor)
+        let (before, during) = try await labelled(in: span, file: file, extractor: extractor)
         guard during.count(where: \.state.isSeen) >= ScoreReporter.minimumSeenPosts else {
-            return .missing(missingFavorites(during, file))
+            return .missing(missingFavorites(during, file: file))
         }
         let executor = ThreadExecutor(name: "evaluation")
         defer { executor.shutdown() }
@@ -378,7 +379,7 @@ package struct YearRehearsal: Sendable {
 
     /// Other people's labelled posts from before the year, and those from the year.
     private func labelled(
-        in span: Span, _ file: LabelledFile?, _ extractor: FeatureExtractor
+        in span: Span, file: LabelledFile?, extractor: FeatureExtractor
     ) async throws -> (before: [LabelledPost], during: [LabelledPost]) {
         let limit = mirror.configuration.favorites.exampleLimit
         if let file {
@@ -392,7 +393,7 @@ package struct YearRehearsal: Sendable {
         )
     }
 
-    private func missingFavorites(_ during: [LabelledPost], _ file: LabelledFile?) -> String {
+    private func missingFavorites(_ during: [LabelledPost], file: LabelledFile?) -> String {
         if let file, !file.isTimed {
             return "not every line of \(file.path) has created_at, so no year can be told"
         }

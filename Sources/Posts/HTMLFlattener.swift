@@ -347,7 +347,7 @@ private struct HTMLList {
 
     /// Returns the marker of the next item.
     ///
-    /// - Parameter writtenNumber: The number that the item names; the following items count from it.
+    /// - Parameter writtenNumber: The number that the item names; later items count from it.
     mutating func nextMarker(writtenNumber: String?) -> String {
         guard isNumbered else { return "- " }
         if let number = Self.number(writtenNumber) { nextNumber = number }

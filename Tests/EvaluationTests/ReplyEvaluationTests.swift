@@ -13,26 +13,27 @@ import Testing
 @Suite(.mirrors, .timeLimit(.minutes(30))) struct ReplyEvaluationTests {
     private func outcome(_ score: Double, _ isRight: Bool) -> ReplyEvaluation.Outcome {
         ReplyEvaluation.Outcome(
-            score: score, isSame: false, isOfKind: isRight, sameByChance: 0, sameKindByChance: 0)
+            score: score, isSame: false, isOfSameKind: isRight, sameByChance: 0, sameKindByChance: 0
+        )
     }
 
     @Test func theThresholdHoldsBackWhatIsMostlyWrong() {
         let wrong = (0..<30).map { outcome(Double($0) / 100, $0 % 3 == 0) }
         let right = (30..<100).map { outcome(Double($0) / 100, $0 % 10 != 0) }
         // From .31 on 63 are right and 6 wrong.
-        #expect(ReplyEvaluation.threshold(wrong + right) == 0.31)
-        #expect(ReplyEvaluation.threshold(right.shuffled()) == 0.31)
-        #expect(ReplyEvaluation.threshold(Array(right.prefix(49))) == nil)
+        #expect(ReplyEvaluation.threshold(for: wrong + right) == 0.31)
+        #expect(ReplyEvaluation.threshold(for: right.shuffled()) == 0.31)
+        #expect(ReplyEvaluation.threshold(for: Array(right.prefix(49))) == nil)
     }
 
     @Test func nineTenthsAreHeldBackAtMost() {
         let wrong = (0..<100).map { outcome(Double($0), false) }
-        #expect(ReplyEvaluation.threshold(wrong) == 90)
+        #expect(ReplyEvaluation.threshold(for: wrong) == 90)
     }
 
     @Test func equalScoresAreHeldBackTogether() {
         let mixed = (0..<60).map { outcome($0 < 40 ? 1 : 2, $0 % 2 == 0 || $0 >= 40) }
-        #expect(ReplyEvaluation.threshold(mixed) == 1)
+        #expect(ReplyEvaluation.threshold(for: mixed) == 1)
     }
 
     /// A person who answers thanks with "you're welcome" and questions with "yes" is found out.

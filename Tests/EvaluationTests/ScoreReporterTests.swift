@@ -128,8 +128,8 @@ import Testing
         }
         let unseen = (0..<50).map { post($0, .favorite) }
         let seen = (100..<120).map { post($0, $0 % 4 == 0 ? .seenFavorite : .seen) }
-        #expect(ScoreReporter.firstTestedIndex(unseen + seen) == 66)
-        #expect(ScoreReporter.firstTestedIndex(seen + unseen) == 16)
-        #expect(ScoreReporter.firstTestedIndex(unseen + seen.dropLast()) == nil)
+        #expect(ScoreReporter.firstTestedIndex(in: unseen + seen) == 66)
+        #expect(ScoreReporter.firstTestedIndex(in: seen + unseen) == 16)
+        #expect(ScoreReporter.firstTestedIndex(in: unseen + seen.dropLast()) == nil)
     }
 }

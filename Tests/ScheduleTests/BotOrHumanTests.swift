@@ -40,7 +40,7 @@ import Testing
         let told = BotOrHuman(try Self.people(people, days: 120, isScattered: false))
         #expect(told.people == people)
         #expect(told.days == people * 240)
-        for area in [told.all, told.several, told.shape] {
+        for area in [told.auc, told.aucOfSeveral, told.aucOfShape] {
             try expect(#require(area)) { abs($0 - 0.5) < 0.001 }
         }
     }
@@ -48,9 +48,9 @@ import Testing
     @Test(arguments: [1, 2, 7]) func scatteredDaysAreToldApart(_ people: Int) throws {
         let told = BotOrHuman(try Self.people(people, days: 120, isScattered: true))
         // Days of one post or none, two of seven, look alike.
-        try expect(#require(told.all)) { $0 > 0.8 }
-        try expect(#require(told.several)) { $0 > 0.9 }
-        try expect(#require(told.shape)) { $0 > 0.9 }
+        try expect(#require(told.auc)) { $0 > 0.8 }
+        try expect(#require(told.aucOfSeveral)) { $0 > 0.9 }
+        try expect(#require(told.aucOfShape)) { $0 > 0.9 }
         expect(BotOrHuman(try Self.people(people, days: 120, isScattered: true)), equals: told)
     }
 
@@ -60,7 +60,7 @@ import Testing
                 human: try Self.sittings(150, seed: UInt64(number)),
                 bot: try Self.sittings(150, seed: UInt64(number) + 50))
         }
-        try expect(#require(BotOrHuman(people).several)) { (0.42...0.58).contains($0) }
+        try expect(#require(BotOrHuman(people).aucOfSeveral)) { (0.42...0.58).contains($0) }
     }
 
     @Test func twoPostsOfOneMinuteAreNoSign() throws {
@@ -68,17 +68,17 @@ import Testing
         let human = try (0..<60).map { [try minute(600 + $0), try minute(600 + $0)] }
         let bot = try (0..<60).map { [try minute(600 + $0), try minute(601 + $0)] }
         let told = BotOrHuman([BotOrHuman.Days(human: human, bot: bot)])
-        try expect(#require(told.several)) { abs($0 - 0.5) < 0.001 }
+        try expect(#require(told.aucOfSeveral)) { abs($0 - 0.5) < 0.001 }
     }
 
     @Test func ofFewDaysNothingIsSaid() throws {
         let told = BotOrHuman(try Self.people(1, days: 29, isScattered: true))
-        #expect(told.all == nil && told.several == nil && told.shape == nil)
-        #expect(BotOrHuman([]).all == nil)
+        #expect(told.auc == nil && told.aucOfSeveral == nil && told.aucOfShape == nil)
+        #expect(BotOrHuman([]).auc == nil)
         // Enough days, of which too few have two posts.
         let single = try (0..<40).map { [try minute(600 + $0)] }
         let quiet = BotOrHuman([BotOrHuman.Days(human: single, bot: single)])
-        #expect(quiet.all != nil && quiet.several == nil)
+        #expect(quiet.auc != nil && quiet.aucOfSeveral == nil)
     }
 
     @Test func theEvaluationTellsAnOlderModelApart() throws {

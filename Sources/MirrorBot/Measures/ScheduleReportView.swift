@@ -112,8 +112,8 @@ enum ScheduleReportView {
     private static func toldApart(_ report: ScheduleReport) -> [String] {
         let scores = report.botOrHuman
         let areas = [
-            (scores.all, "of all days"), (scores.several, "of days of at least two posts"),
-            (scores.shape, "by their shape alone"),
+            (scores.auc, "of all days"), (scores.aucOfSeveral, "of days of at least two posts"),
+            (scores.aucOfShape, "by their shape alone"),
         ]
         .compactMap { area, basis in area.map { "\(figure($0, digits: 3)) \(basis)" } }
         guard !areas.isEmpty else { return [] }

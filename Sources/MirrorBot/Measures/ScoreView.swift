@@ -84,7 +84,7 @@ enum ScoreView {
         guard case .measured(let scores) = part, let share = scores.daysOutOfPlace else {
             return nil
         }
-        if let plain = scores.plain, scores.arePlain {
+        if let plain = scores.plain, scores.usesPlainOnly {
             return
                 "posts are chosen from \(plain) plain texts, of which about one in ten would look out of place"
         }
