@@ -106,8 +106,8 @@ enum XArchivePictures {
     private static func distinct(_ media: [JSON]) -> [JSON] {
         var includedKeys: Set<String> = []
         return media.filter { medium in
-            (medium["id_str"]?.text ?? address(medium)).map { includedKeys.insert($0).inserted }
-                ?? true
+            guard let key = medium["id_str"]?.text ?? address(medium) else { return true }
+            return includedKeys.insert(key).inserted
         }
     }
 

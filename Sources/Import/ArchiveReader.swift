@@ -45,7 +45,7 @@ package struct ArchiveReader: Sendable {
             localHost: localHost,
             limits: limits, wantsPictures: wantsPictures, owner: owner,
             includesCommunities: includesCommunities,
-            isLookedAt: purpose == .texts, now: now)
+            examinesOnly: purpose == .texts, now: now)
     }
 
     /// Reads all items for the purpose, in the order of the archive; blocks the calling thread.
@@ -63,7 +63,8 @@ package struct ArchiveReader: Sendable {
         case .stream: try readStream(body)
         case .file(let size):
             try readFile(
-                size: size, try FileReader.head(of: request.path, count: FileContents.headBytes),
+                size: size,
+                head: try FileReader.head(of: request.path, count: FileContents.headBytes),
                 body)
         }
     }
@@ -75,14 +76,14 @@ package struct ArchiveReader: Sendable {
         case .lines: return try lines.read(stream, after: head, body)
         // Whatever follows, such a stream cannot be read: the error is thrown now.
         case .empty where head.count == FileContents.headBytes, .unknown, .foreign, .partOfX:
-            return try readFile(size: head.count, head, body)
+            return try readFile(size: head.count, head: head, body)
         default: break
         }
         let copy = try StreamCopy(of: stream, after: head, atMost: request.limits.totalBytes)
         var reader = self
         reader.request.path = copy.path
         do {
-            var summary = try reader.readFile(size: copy.size, head, body)
+            var summary = try reader.readFile(size: copy.size, head: head, body)
             for index in summary.problems.indices where summary.problems[index].file == copy.path {
                 summary.problems[index].file = request.path
             }
@@ -96,7 +97,7 @@ package struct ArchiveReader: Sendable {
 
     /// - Parameter head: The first bytes of the file.
     private func readFile(
-        size: Int, _ head: [UInt8], _ body: (ArchiveItem) throws -> Void
+        size: Int, head: [UInt8], _ body: (ArchiveItem) throws -> Void
     ) throws -> ImportSummary {
         switch FileContents(head: head) {
         case .packed(let packing):
@@ -232,7 +233,7 @@ struct ImportRequest: Sendable {
     /// Whether posts in communities of X are read.
     var includesCommunities = false
     /// Whether the posts are examined and not stored.
-    var isLookedAt = false
+    var examinesOnly = false
     /// The present, the latest possible time of a post.
     var now = Date()
 }

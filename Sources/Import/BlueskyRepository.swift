@@ -101,7 +101,7 @@ private struct TreeWalk {
                     let record = entry["v"]?.link
                 else { throw ItemFault("an entry of the tree is none") }
                 key = Array(key.prefix(Int(prefixCount))) + keySuffix
-                try take(key, record)
+                try take(key: key, record: record)
                 if let rightSubtree = entry["t"]?.link { try visit(rightSubtree, depth: depth + 1) }
             }
         } catch let fault as ItemFault {
@@ -112,7 +112,7 @@ private struct TreeWalk {
     }
 
     /// Passes on a record of the kind that the purpose needs; counts any other record.
-    private mutating func take(_ key: [UInt8], _ record: ContentID) throws {
+    private mutating func take(key: [UInt8], record: ContentID) throws {
         let index = recordCount
         recordCount += 1
         do {

@@ -23,7 +23,7 @@ indirect enum DAGCBOR: Equatable {
     /// - Throws: ``ItemFault`` for anything else.
     init(_ bytes: [UInt8], nesting: Int) throws(ItemFault) {
         var reader = ByteReader(bytes[...])
-        self = try Self.value(&reader, nesting)
+        self = try Self.value(&reader, nesting: nesting)
         guard reader.rest.isEmpty else { throw ItemFault("something stands behind its end") }
     }
 
@@ -39,10 +39,11 @@ indirect enum DAGCBOR: Equatable {
 
     // MARK: Reading
 
-    private static func value(_ reader: inout ByteReader, _ nesting: Int) throws(ItemFault)
+    private static func value(_ reader: inout ByteReader, nesting: Int) throws(ItemFault)
         -> DAGCBOR
     {
         let head = try reader.byte()
+        // The kind of the value, and its length, its number or the width of these.
         let major = head >> 5
         let detail = head & 31
         if major == 7 { return try simple(detail, &reader) }
@@ -58,8 +59,8 @@ indirect enum DAGCBOR: Equatable {
             // Each entry takes at least a byte, so the data is cut off if there are fewer bytes.
             guard argument <= UInt64(reader.rest.count) else { throw ItemFault("it ends early") }
             return major == 4
-                ? .list(try list(argument, &reader, nesting - 1))
-                : .map(try map(argument, &reader, nesting - 1))
+                ? .list(try list(count: argument, &reader, nesting: nesting - 1))
+                : .map(try map(count: argument, &reader, nesting: nesting - 1))
         default:
             guard argument == 42 else { throw ItemFault("it has a tag that means nothing here") }
             return .link(try link(&reader))
@@ -73,7 +74,7 @@ indirect enum DAGCBOR: Equatable {
         case 20, 21: return .truth(detail == 21)
         case 22: return .null
         case 27:
-            let number = Double(bitPattern: try reader.number(8))
+            let number = Double(bitPattern: try reader.number(bytes: 8))
             guard number.isFinite else { throw ItemFault("a number is not finite") }
             return .number(number)
         default: throw ItemFault("it has a value that is not allowed")
@@ -85,10 +86,10 @@ indirect enum DAGCBOR: Equatable {
     {
         switch detail {
         case 0...23: UInt64(detail)
-        case 24: try reader.number(1)
-        case 25: try reader.number(2)
-        case 26: try reader.number(4)
-        case 27: try reader.number(8)
+        case 24: try reader.number(bytes: 1)
+        case 25: try reader.number(bytes: 2)
+        case 26: try reader.number(bytes: 4)
+        case 27: try reader.number(bytes: 8)
         default: throw ItemFault("it has a length that is not definite")
         }
     }
@@ -103,22 +104,23 @@ indirect enum DAGCBOR: Equatable {
     }
 
     private static func list(
-        _ count: UInt64, _ reader: inout ByteReader, _ nesting: Int
+        count: UInt64, _ reader: inout ByteReader, nesting: Int
     ) throws(ItemFault) -> [DAGCBOR] {
         var list: [DAGCBOR] = []
-        for _ in 0..<count { list.append(try value(&reader, nesting)) }
+        for _ in 0..<count { list.append(try value(&reader, nesting: nesting)) }
         return list
     }
 
     private static func map(
-        _ count: UInt64, _ reader: inout ByteReader, _ nesting: Int
+        count: UInt64, _ reader: inout ByteReader, nesting: Int
     ) throws(ItemFault) -> [String: DAGCBOR] {
         var members: [String: DAGCBOR] = [:]
         for _ in 0..<count {
-            guard case .text(let key) = try value(&reader, 0) else {
+            guard case .text(let key) = try value(&reader, nesting: 0) else {
                 throw ItemFault("a key is no text")
             }
-            guard members.updateValue(try value(&reader, nesting), forKey: key) == nil else {
+            guard members.updateValue(try value(&reader, nesting: nesting), forKey: key) == nil
+            else {
                 throw ItemFault("a key is there twice")
             }
         }
@@ -127,7 +129,7 @@ indirect enum DAGCBOR: Equatable {
 
     /// Reads a link: a zero byte, which is the prefix of binary CIDs, and the CID.
     private static func link(_ reader: inout ByteReader) throws(ItemFault) -> ContentID {
-        guard case .bytes(let bytes) = try value(&reader, 0), bytes.first == 0 else {
+        guard case .bytes(let bytes) = try value(&reader, nesting: 0), bytes.first == 0 else {
             throw ItemFault("a link is no CID")
         }
         var linkReader = ByteReader(bytes.dropFirst())
@@ -231,7 +233,7 @@ struct ByteReader {
     }
 
     /// Reads a number of `count` bytes, the most significant byte first.
-    mutating func number(_ count: UInt64) throws(ItemFault) -> UInt64 {
+    mutating func number(bytes count: UInt64) throws(ItemFault) -> UInt64 {
         try bytes(count).reduce(0) { $0 << 8 | UInt64($1) }
     }
 

@@ -221,7 +221,7 @@ enum FileContents: Equatable {
         let beginnings = lines.compactMap { line in line.first { !Byte.isWhitespace($0) } }
         if first == Byte.openBracket { return .foreign(oneValue("list")) }
         guard beginnings.contains(Byte.openBrace) else { return .unknown }
-        return first == Byte.openBrace && isOneObject(lines, beginnings)
+        return first == Byte.openBrace && isOneObject(lines: lines, beginnings: beginnings)
             ? .foreign(oneValue("object")) : .lines
     }
 
@@ -232,7 +232,9 @@ enum FileContents: Equatable {
 
     /// Whether an object spans several lines, or is the only line and contains lists of objects
     /// instead of a post.
-    private static func isOneObject(_ lines: [ArraySlice<UInt8>], _ beginnings: [UInt8]) -> Bool {
+    private static func isOneObject(
+        lines: [ArraySlice<UInt8>], beginnings: [UInt8]
+    ) -> Bool {
         // The `try?` is nil if the first line is no JSON: it may be the beginning of an object on
         // several lines.
         let firstObject = try? JSON(Array(lines[0]))
@@ -275,7 +277,7 @@ enum FileContents: Equatable {
     }
 
     private static func isRecord(_ item: JSON) -> Bool {
-        item["uri"]?.text?.hasPrefix("at://") ?? false
+        item["uri"]?.text?.hasPrefix("at://") == true
     }
 
     /// Whether the file begins with the header of a CAR, a small map with the keys `roots` and
@@ -283,6 +285,7 @@ enum FileContents: Equatable {
     private static func isRepository(_ head: [UInt8]) -> Bool {
         let header = head.prefix(128)
         return header.first.map { $0 != Byte.openBrace } == true
+            // In CBOR, a text of five letters begins with 0x65, and one of seven with 0x67.
             && header.firstRange(of: [0x65] + Array("roots".utf8)) != nil
             && header.firstRange(of: [0x67] + Array("version".utf8)) != nil
     }

@@ -40,7 +40,7 @@ package struct JSONLinesReader: Sendable {
     /// - Parameter body: Called with each item; an error that it throws ends the reading.
     /// - Throws: ``ImportError`` if the input cannot be opened or read, or has no usable line.
     package func read(_ body: (ArchiveItem) throws -> Void) throws -> ImportSummary {
-        try read { line, summary in try passOn(try JSONLine(line), to: body, &summary) }
+        try read { line, summary in try passOn(try JSONLine(line), to: body, counting: &summary) }
     }
 
     /// Reads labels of texts: `id`, `fit` (true or false) and `reason`, the name of a rule.
@@ -65,7 +65,7 @@ package struct JSONLinesReader: Sendable {
         _ stream: FileReader, after head: [UInt8], _ body: (ArchiveItem) throws -> Void
     ) throws -> ImportSummary {
         try read(stream, after: head) { line, summary in
-            try passOn(try JSONLine(line), to: body, &summary)
+            try passOn(try JSONLine(line), to: body, counting: &summary)
         }
     }
 
@@ -115,7 +115,8 @@ package struct JSONLinesReader: Sendable {
     }
 
     private func passOn(
-        _ line: JSONLine, to body: (ArchiveItem) throws -> Void, _ summary: inout ImportSummary
+        _ line: JSONLine, to body: (ArchiveItem) throws -> Void,
+        counting summary: inout ImportSummary
     ) throws {
         switch purpose {
         case .scheduler, .texts:
@@ -145,11 +146,11 @@ package struct JSONLinesReader: Sendable {
     }
 
     private func post(_ line: JSONLine) throws(ItemFault) -> Post {
-        let isLookedAt = purpose == .texts
-        guard let author = line.author ?? (isLookedAt ? "somebody" : nil) else {
+        let examinesOnly = purpose == .texts
+        guard let author = line.author ?? (examinesOnly ? "somebody" : nil) else {
             throw ItemFault("author is missing")
         }
-        guard line.createdAt != nil || line.isTimeUnknown || isLookedAt else {
+        guard line.createdAt != nil || line.isTimeUnknown || examinesOnly else {
             throw ItemFault("created_at is missing")
         }
         let time = PostTime(line.createdAt, noticedAt: now)
@@ -210,8 +211,8 @@ private struct JSONLine {
 
     init(_ line: JSON) throws(ItemFault) {
         let fields = try line.object()
-        id = try Self.checked(try fields.required("id"), "id")
-        author = try Self.name(fields, "author")
+        id = try Self.checked(try fields.required("id"), field: "id")
+        author = try Self.oneWord(of: "author", in: fields)
         original = try fields.required("text")
         guard original.utf8.count <= Self.maximumTextBytes else {
             throw ItemFault("text is longer than \(Self.maximumTextBytes) bytes")
@@ -219,7 +220,7 @@ private struct JSONLine {
         let time = try fields.optional("created_at", \.text)
         let date = time.flatMap { Date(rfc3339: $0) }
         // Some programs write these values for an unknown time.
-        let isUnknown = time.map { $0.isEmpty || $0.hasPrefix("0001-") } ?? false
+        let isUnknown = time?.isEmpty == true || time?.hasPrefix("0001-") == true
         createdAt = date
         isTimeUnknown = isUnknown
         utcOffset = time.flatMap { Date.utcOffset(rfc3339: $0) }
@@ -227,8 +228,8 @@ private struct JSONLine {
             throw ItemFault("created_at is not a time such as 2026-11-20T08:15:30+09:00")
         }
         favorite = try fields.optional("favorite", \.truth)
-        replyToAuthor = try Self.name(fields, "reply_to_author")
-        replyToPost = try Self.name(fields, "reply_to_post")
+        replyToAuthor = try Self.oneWord(of: "reply_to_author", in: fields)
+        replyToPost = try Self.oneWord(of: "reply_to_post", in: fields)
         _ = try fields.optional("visibility", \.text)
         var audience = PostAudience(note: fields)
         // A line that names no audience is public.
@@ -259,13 +260,18 @@ private struct JSONLine {
         return PlainText.cleaned(String(scalars))
     }
 
-    private static func name(_ fields: JSON, _ key: StaticString) throws(ItemFault) -> String? {
+    /// The value of a key, which must be one word; nil if it is missing.
+    private static func oneWord(
+        of key: StaticString, in fields: JSON
+    ) throws(ItemFault) -> String? {
         guard let text = try fields.optional(key, \.text) else { return nil }
-        return try checked(text, key)
+        return try checked(text, field: key)
     }
 
     /// Checks an id, an address or a person's name, which must be one word.
-    private static func checked(_ text: String, _ field: StaticString) throws(ItemFault) -> String {
+    private static func checked(
+        _ text: String, field: StaticString
+    ) throws(ItemFault) -> String {
         guard ActorAddress.isOneWord(text) else {
             throw ItemFault("\(field) is empty, too long or not one word")
         }

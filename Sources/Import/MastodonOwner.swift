@@ -68,7 +68,9 @@ struct MastodonOwner {
     /// Returns the account that a mention names; `nil` if that is unclear.
     func person(_ mention: WireMention) -> AccountID? {
         let address = mention.href.flatMap(ActorAddress.init)
-        let host = address.map { $0.host == actorHost ? localHost : $0.host } ?? localHost
+        // On the actor's server, names have the host `localHost`.
+        let isElsewhere = address != nil && address?.host != actorHost
+        let host = isElsewhere ? address?.host ?? localHost : localHost
         if let name = mention.name.flatMap(ActorAddress.name) {
             return .mastodon(name.user, localHost: name.host ?? host)
         }

@@ -44,11 +44,11 @@ struct MastodonPostConverter {
         wire.contentByLanguage = note.contentMap
         wire.warning = note.summary ?? ""
         wire.isSensitive = note.isSensitive
-        wire.replyTo = replyTarget(note, owner)
+        wire.replyTo = replyTarget(of: note, by: owner)
         wire.mentions = note.mentions.compactMap { mention in
             owner.person(mention).map { person in
                 FediversePost.Mention(
-                    account: person, name: Self.fullName(mention, person),
+                    account: person, name: Self.fullName(of: mention, person: person),
                     addresses: [mention.href].compactMap(\.self))
             }
         }
@@ -80,7 +80,7 @@ struct MastodonPostConverter {
     }
 
     /// `user@host`, with the user name in its written case.
-    private static func fullName(_ mention: WireMention, _ person: AccountID) -> String {
+    private static func fullName(of mention: WireMention, person: AccountID) -> String {
         let writtenName = (mention.name ?? "").drop { $0 == "@" }.prefix { $0 != "@" }
         let userName = person.value.prefix { $0 != "@" }
         return writtenName.lowercased() == userName
@@ -89,7 +89,7 @@ struct MastodonPostConverter {
 
     // MARK: Reply
 
-    private func replyTarget(_ note: WireNote, _ owner: MastodonOwner) -> ReplyTarget? {
+    private func replyTarget(of note: WireNote, by owner: MastodonOwner) -> ReplyTarget? {
         guard note.isReply else { return nil }
         guard
             let answeredAddress = note.inReplyTo.flatMap({ ActorAddress.isOneWord($0) ? $0 : nil })
@@ -103,16 +103,18 @@ struct MastodonPostConverter {
             return ReplyTarget(author: owner.account, post: post)
         }
         return ReplyTarget(
-            author: person(answeredAt: answeredAddress, among: note.mentions, owner), post: post)
+            author: person(answeredAt: answeredAddress, among: note.mentions, by: owner), post: post
+        )
     }
 
     /// The mentioned person whose post is answered: the address of a post usually begins with the
     /// address of its author.
     private func person(
-        answeredAt postAddress: String, among mentions: [WireMention], _ owner: MastodonOwner
+        answeredAt postAddress: String, among mentions: [WireMention], by owner: MastodonOwner
     ) -> AccountID? {
         if let mention = mentions.first(where: { mention in
-            mention.href.map { postAddress.hasPrefix($0 + "/") } ?? false
+            guard let href = mention.href else { return false }
+            return postAddress.hasPrefix(href + "/")
         }) {
             return owner.person(mention)
         }
@@ -225,7 +227,8 @@ struct WireNote {
         isReply = fields["inReplyTo"]?.text != nil || fields.holdsReference("inReplyTo")
         let contentField = fields["content"]
         content = contentField?.text ?? contentField?.integer.map(String.init)
-        isContentReadable = content != nil || contentField?.isNull ?? true
+        let isContentMissing = contentField == nil || contentField?.isNull == true
+        isContentReadable = content != nil || isContentMissing
         let versions = fields["contentMap"]?.members.compactMap { key, value in
             value.text.map { (key, $0) }
         }
@@ -238,7 +241,7 @@ struct WireNote {
         isPoll =
             type == "Question"
             || choices.contains { name in
-                fields[name].map { $0.isList || $0.isObject } ?? false
+                fields[name]?.isList == true || fields[name]?.isObject == true
             }
         let tags = fields.entries("tag")
         mentions = tags.compactMap(WireMention.init)
@@ -308,6 +311,8 @@ extension JSON {
     /// API.
     fileprivate func flag(_ key: StaticString) -> Bool {
         guard let value = self[key] else { return false }
-        return value.truth ?? (value.integer.map { $0 == 1 } ?? ["1", "true"].contains(value.text))
+        if let truth = value.truth { return truth }
+        if let number = value.integer { return number == 1 }
+        return ["1", "true"].contains(value.text)
     }
 }

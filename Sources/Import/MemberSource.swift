@@ -94,7 +94,7 @@ enum MemberName {
     /// Whether following the name could lead out of the archive.
     static func isUnsafe(_ name: String) -> Bool {
         let parts = name.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }
-        let isDrive = parts.first.map { $0.count == 2 && $0.hasSuffix(":") } ?? false
+        let isDrive = parts.first?.count == 2 && parts.first?.hasSuffix(":") == true
         return parts.first?.isEmpty == true || isDrive || parts.contains("..")
     }
 
@@ -112,6 +112,7 @@ enum MemberName {
             return nil
         }
         if topFiles.contains(last) { return String(last) }
+        // Without a folder `data`, the outermost folder is around the archive.
         let start = parts.dropLast().lastIndex(of: "data") ?? (parts.count > 1 ? 1 : 0)
         return parts[start...].joined(separator: "/")
     }

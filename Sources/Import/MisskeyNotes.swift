@@ -57,7 +57,7 @@ struct MisskeyNotes: ArchiveFormat {
     /// Returns the assumed author; `nil` if the server is unknown.
     private func owner() throws -> AccountID? {
         if let owner = request.owner, owner.network == .mastodon { return owner }
-        let host = request.localHost ?? (request.isLookedAt ? "unknown.invalid" : nil)
+        let host = request.localHost ?? (request.examinesOnly ? "unknown.invalid" : nil)
         return host.map { .mastodon("unknown", localHost: $0) }
     }
 
@@ -158,7 +158,7 @@ struct MisskeyNoteConverter {
         let hasUnknownFiles = (wire["fileIds"]?.list ?? []).count > files.count
         var post = Post(
             id: address(of: id), author: owner, text: names.text, createdAt: time.date,
-            isTimeTrusted: time.isTrusted, replyTo: replyTarget(wire, names.text),
+            isTimeTrusted: time.isTrusted, replyTo: replyTarget(of: wire, text: names.text),
             visibility: audience.visibility, hasMedia: hasPoll || hasUnknownFiles || !files.isEmpty,
             isSensitive: !warning.isEmpty || files.contains { $0.flag("isSensitive") == true },
             mentions: names.people, warning: warning.isEmpty ? nil : warning,
@@ -177,7 +177,7 @@ struct MisskeyNoteConverter {
     ///
     /// The export has only the note's id; the author is the person whose name the reply begins
     /// with.
-    private func replyTarget(_ wire: JSON, _ text: String) -> ReplyTarget? {
+    private func replyTarget(of wire: JSON, text: String) -> ReplyTarget? {
         guard let answeredID = wire["replyId"]?.nonEmptyText else { return nil }
         if ownPosts.contains(answeredID.hashValue) {
             return ReplyTarget(author: owner, post: address(of: answeredID))

@@ -85,7 +85,9 @@ struct PackedSource: MemberSource {
             .unsafePath, path: path, "the name \(MemberName.shown(name)) leads out of the archive")
     }
 
-    private func forEachFile(_ body: (String, Bool, PackedReader) throws -> Void) throws {
+    private func forEachFile(
+        _ body: (_ name: String, _ isRegular: Bool, _ reader: PackedReader) throws -> Void
+    ) throws {
         let reader = try PackedReader(path: path, packing: packing)
         while try reader.next() {
             guard !reader.isEncrypted else {

@@ -219,7 +219,7 @@ private final class XArchiveRun {
         let files = post.pictures.isEmpty ? [] : try XPostConverter.pictureFiles(wire)
         let hasLaterVersion = isReplaced(post, by: try XPostConverter.versions(wire))
         readCount += 1
-        if hasLaterVersion { summary.replaced += 1 } else { try passOn(post, files) }
+        if hasLaterVersion { summary.replaced += 1 } else { try passOn(post, files: files) }
     }
 
     /// Returns whether a later version of the post exists, and records its earlier versions.
@@ -231,7 +231,7 @@ private final class XArchiveRun {
         return versions.contains { $0 > id } || replacedIDs.contains(id)
     }
 
-    private func passOn(_ post: Post, _ files: [[String]] = []) throws {
+    private func passOn(_ post: Post, files: [[String]] = []) throws {
         var post = post
         // If the account is protected, so are all of its posts.
         if summary.isProtected { post.visibility = .private }

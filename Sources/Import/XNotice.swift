@@ -66,7 +66,8 @@ enum XNotice {
         return linkWords.contains { words in
             guard withoutEnd.hasSuffix(words) else { return false }
             let sentence = withoutEnd.dropLast(words.count).trimmingSuffix(while: \.isWhitespace)
-            return sentence.last.map(sentenceEnds.contains) ?? false
+            guard let last = sentence.last else { return false }
+            return sentenceEnds.contains(last)
         }
     }
 

@@ -28,10 +28,10 @@ struct XPostConverter {
         let mentions = entities?["user_mentions"]?.list ?? []
         let media = Self.media(fields)
         let links = Self.links(entities?["urls"]) + Self.links(media, areMedia: true)
-        let quoted = Self.quoted(by: text, links, of: id)
+        let quoted = Self.quoted(by: text, links: links, of: id)
         let replacements = XLinkEntity.replacements(
             of: links, quoting: Set([quoted].compactMap(\.self)))
-        let replyTo = isRepost ? nil : Self.replyTarget(fields, text: text, mentions)
+        let replyTo = isRepost ? nil : Self.replyTarget(fields, text: text, mentions: mentions)
         var mentionedIDs: Set<String> = []
         return Post(
             id: PostID(network: .x, value: String(id)), author: owner,
@@ -53,16 +53,16 @@ struct XPostConverter {
 
     /// The id of the quoted post, from the last link of the text that does not lead to media; nil
     /// if that link does not lead to another post.
-    static func quoted(by text: String, _ links: [XLinkEntity], of id: UInt64) -> String? {
+    static func quoted(by text: String, links: [XLinkEntity], of id: UInt64) -> String? {
         var words = text.split(whereSeparator: \.isWhitespace)[...]
         while let last = words.last, links.contains(where: { $0.isMedia && $0.short == last }) {
             words.removeLast()
         }
-        guard let link = words.last.flatMap({ last in links.first { $0.short == last } }) else {
-            return nil
-        }
+        guard let last = words.last, let link = links.first(where: { $0.short == last }),
+            let linkedID = link.expanded.flatMap(XLinkEntity.postID)
+        else { return nil }
         // A shortened text ends with its own address.
-        return link.expanded.flatMap(XLinkEntity.postID).flatMap { $0 == String(id) ? nil : $0 }
+        return linkedID == String(id) ? nil : linkedID
     }
 
     /// The audience of a post, from its field `scopes`, which has been seen only in advertisements,
@@ -147,16 +147,17 @@ struct XPostConverter {
     static func time(
         id: UInt64, written: String?, field: StaticString = "created_at"
     ) throws(ItemFault) -> (date: Date, isTrusted: Bool) {
-        if let date = XID.time(of: String(id)) { return (date, true) }
+        if let date = XID.time(of: String(id)) { return (date: date, isTrusted: true) }
         guard let written else { throw ItemFault("\(field) is missing") }
         if let date = Date(xTimestamp: written) {
-            return (date, date.milliseconds % 86_400_000 != 0)
+            let isMidnight = date.milliseconds % 86_400_000 == 0
+            return (date: date, isTrusted: !isMidnight)
         }
         // A time without a zone is read as UTC, which is wrong by at most about a day.
         guard let date = Date(xTimestamp: written + " +0000") else {
             throw ItemFault("\(field) is not a date")
         }
-        return (date, false)
+        return (date: date, isTrusted: false)
     }
 
     // MARK: Text
@@ -187,7 +188,7 @@ struct XPostConverter {
 
     // MARK: Fields
 
-    private static func replyTarget(_ fields: JSON, text: String, _ mentions: [JSON])
+    private static func replyTarget(_ fields: JSON, text: String, mentions: [JSON])
         -> ReplyTarget?
     {
         let post = fields["in_reply_to_status_id_str"]?.nonEmptyText.map {
@@ -204,7 +205,8 @@ struct XPostConverter {
         guard beginsWithName(text) else { return nil }
         // Archives of X have positions as strings, other files of the same form as numbers.
         let first = mentions.first { mention in
-            mention["indices"]?.list.first.map { $0.text == "0" || $0.integer == 0 } ?? false
+            guard let start = mention["indices"]?.list.first else { return false }
+            return start.text == "0" || start.integer == 0
         }
         return ReplyTarget(author: first.flatMap(idText).map { AccountID(network: .x, value: $0) })
     }

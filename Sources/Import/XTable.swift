@@ -122,10 +122,10 @@ extension XPostConverter {
         let isRepost = row["retweeted_status_id"] != nil || Self.isRepost(text)
         let addresses = (row["expanded_urls"] ?? "").split(separator: ",").map(String.init)
         let links = Self.links(in: text, to: addresses)
-        let quoted = Self.quoted(by: text, links, of: id)
+        let quoted = Self.quoted(by: text, links: links, of: id)
         let replacements = XLinkEntity.replacements(
             of: links, quoting: Set([quoted].compactMap(\.self)))
-        let replyTo = isRepost ? nil : Self.replyTarget(row, text)
+        let replyTo = isRepost ? nil : Self.replyTarget(row, text: text)
         return Post(
             id: PostID(network: .x, value: String(id)), author: owner,
             text: PlainText.fromX(text, links: replacements), createdAt: time.date,
@@ -134,7 +134,7 @@ extension XPostConverter {
             client: Self.client(row["source"]), isQuote: quoted != nil)
     }
 
-    private static func replyTarget(_ row: XTable.Row, _ text: String) -> ReplyTarget? {
+    private static func replyTarget(_ row: XTable.Row, text: String) -> ReplyTarget? {
         func id(_ column: String) -> String? {
             row[column].flatMap { $0.utf8.allSatisfy(\.isASCIIDigit) ? $0 : nil }
         }
@@ -142,8 +142,8 @@ extension XPostConverter {
         let author = id("in_reply_to_user_id").map { AccountID(network: .x, value: $0) }
         // The fields are empty if the answered post or account is gone; the leading name still
         // shows that it is a reply.
-        return author == nil && post == nil && !beginsWithName(text)
-            ? nil : ReplyTarget(author: author, post: post)
+        let isReply = author != nil || post != nil || beginsWithName(text)
+        return isReply ? ReplyTarget(author: author, post: post) : nil
     }
 
     /// The links of a text: its shortened addresses with the full addresses in the same order; none
