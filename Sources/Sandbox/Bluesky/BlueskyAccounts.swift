@@ -9,18 +9,20 @@ extension BlueskyCall {
 
     static let accountRoutes: [String: BlueskyRoute] = [
         "com.atproto.server.createSession": .procedure(
-            .open, ["identifier", "password", "authFactorToken", "allowTakendown"],
+            .open, fields: ["identifier", "password", "authFactorToken", "allowTakendown"],
             answer: BlueskyCall.createSession),
         "com.atproto.server.refreshSession": .procedure(
-            .refresh, nil, answer: BlueskyCall.refreshSession),
+            .refresh, fields: nil, answer: BlueskyCall.refreshSession),
         "com.atproto.server.deleteSession": .procedure(
-            .refresh, nil, answer: BlueskyCall.deleteSession),
+            .refresh, fields: nil, answer: BlueskyCall.deleteSession),
         "com.atproto.server.getSession": .query(.session, answer: BlueskyCall.getSession),
         "com.atproto.server.describeServer": .query(.open, answer: BlueskyCall.describeServer),
         "com.atproto.identity.resolveHandle": .query(
-            .open, ["handle"], answer: BlueskyCall.resolveHandle),
-        "app.bsky.actor.getProfile": .query(.anybody, ["actor"], answer: BlueskyCall.getProfile),
-        "app.bsky.actor.getProfiles": .query(.anybody, ["actors"], answer: BlueskyCall.getProfiles),
+            .open, parameters: ["handle"], answer: BlueskyCall.resolveHandle),
+        "app.bsky.actor.getProfile": .query(
+            .anybody, parameters: ["actor"], answer: BlueskyCall.getProfile),
+        "app.bsky.actor.getProfiles": .query(
+            .anybody, parameters: ["actors"], answer: BlueskyCall.getProfiles),
     ]
 
     private func createSession(_ wire: inout BlueskyWire, _ state: inout SandboxState)
@@ -32,14 +34,14 @@ extension BlueskyCall {
         let person = wire.repository.people.index(of: identifier)
         let account = person.map { wire.repository.people.ids[$0] } ?? identifier
         wire.standing = wire.rates.countLogin(to: account, at: now)
-        if wire.standing?.isExceeded ?? false { throw .rateLimited }
+        if wire.standing?.isExceeded == true { throw .rateLimited }
         let role = SandboxRole.allCases.first { $0.person == person }
         guard let role, wire.access.bluesky(role).appPassword == password else {
             throw BlueskyRefusal(401, "AuthenticationRequired", "Invalid identifier or password")
         }
         if let refusal = BlueskyRefusal(state.standing(of: role.person)) { throw refusal }
         let tokenPair = wire.sessions.open(for: role.person, at: now)
-        return session(of: role.person, tokenPair, wire)
+        return session(of: role.person, newTokens: tokenPair, in: wire)
     }
 
     private func refreshSession(_ wire: inout BlueskyWire, _ state: inout SandboxState)
@@ -48,7 +50,7 @@ extension BlueskyCall {
     {
         let (person, tokenPair) = try wire.sessions.refresh(token ?? "", at: now, habits: habits)
         if let refusal = BlueskyRefusal(state.standing(of: person)) { throw refusal }
-        return session(of: person, tokenPair, wire)
+        return session(of: person, newTokens: tokenPair, in: wire)
     }
 
     private func deleteSession(_ wire: inout BlueskyWire, _ state: inout SandboxState)
@@ -76,12 +78,12 @@ extension BlueskyCall {
     private func getSession(_ wire: inout BlueskyWire, _ state: inout SandboxState)
         throws(BlueskyRefusal) -> WireAnswer
     {
-        session(of: try account(), nil, wire)
+        session(of: try account(), newTokens: nil, in: wire)
     }
 
     /// Returns the account, with a pair of tokens if a new one was issued.
     private func session(
-        of person: Int, _ tokenPair: BlueskySessions.Pair?, _ wire: BlueskyWire
+        of person: Int, newTokens tokenPair: BlueskySessions.Pair?, in wire: BlueskyWire
     ) -> WireAnswer {
         let people = wire.repository.people
         let tokens: [(String, WireJSON)] =
@@ -116,7 +118,9 @@ extension BlueskyCall {
         throws(BlueskyRefusal) -> WireAnswer
     {
         let actor = try required("actor")
-        guard let person = try index(of: actor, wire) else { throw .invalid("Profile not found") }
+        guard let person = try index(of: actor, in: wire) else {
+            throw .invalid("Profile not found")
+        }
         return .json(wire.repository.detailedProfile(of: person, for: caller, in: state))
     }
 
@@ -130,14 +134,14 @@ extension BlueskyCall {
         }
         var profiles: [WireJSON] = []
         for actor in actors {
-            guard let person = try index(of: actor, wire) else { continue }
+            guard let person = try index(of: actor, in: wire) else { continue }
             profiles.append(wire.repository.detailedProfile(of: person, for: caller, in: state))
         }
         return .json(["profiles": .array(profiles)])
     }
 
     /// The index of the actor; nil if there is no such actor.
-    func index(of actor: String, _ wire: BlueskyWire) throws(BlueskyRefusal) -> Int? {
+    func index(of actor: String, in wire: BlueskyWire) throws(BlueskyRefusal) -> Int? {
         guard RecordSyntax.isActor(actor) else {
             throw .invalid("Error: actor must be a valid did or a handle")
         }

@@ -127,9 +127,9 @@ struct BlueskyRoute: Sendable {
     var takesFile = false
     var answer: Answer
 
-    static func query(_ access: Access, _ parameters: Set<String> = [], answer: @escaping Answer)
-        -> BlueskyRoute
-    {
+    static func query(
+        _ access: Access, parameters: Set<String> = [], answer: @escaping Answer
+    ) -> BlueskyRoute {
         BlueskyRoute(
             isQuery: true, access: access, parameters: parameters, fields: nil, answer: answer)
     }
@@ -140,9 +140,9 @@ struct BlueskyRoute: Sendable {
             answer: answer)
     }
 
-    static func procedure(_ access: Access, _ fields: Set<String>?, answer: @escaping Answer)
-        -> BlueskyRoute
-    {
+    static func procedure(
+        _ access: Access, fields: Set<String>?, answer: @escaping Answer
+    ) -> BlueskyRoute {
         BlueskyRoute(isQuery: false, access: access, parameters: [], fields: fields, answer: answer)
     }
 }

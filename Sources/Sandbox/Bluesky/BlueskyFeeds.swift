@@ -15,13 +15,15 @@ extension BlueskyCall {
 
     static let feedRoutes: [String: BlueskyRoute] = [
         "app.bsky.feed.getTimeline": .query(
-            .session, ["algorithm", "limit", "cursor"], answer: BlueskyCall.getTimeline),
+            .session, parameters: ["algorithm", "limit", "cursor"], answer: BlueskyCall.getTimeline),
         "app.bsky.feed.getAuthorFeed": .query(
-            .anybody, ["actor", "limit", "cursor", "filter", "includePins"],
+            .anybody, parameters: ["actor", "limit", "cursor", "filter", "includePins"],
             answer: BlueskyCall.getAuthorFeed),
-        "app.bsky.feed.getPosts": .query(.anybody, ["uris"], answer: BlueskyCall.getPosts),
+        "app.bsky.feed.getPosts": .query(
+            .anybody, parameters: ["uris"], answer: BlueskyCall.getPosts),
         "app.bsky.feed.getPostThread": .query(
-            .anybody, ["uri", "depth", "parentHeight"], answer: BlueskyCall.getPostThread),
+            .anybody, parameters: ["uri", "depth", "parentHeight"],
+            answer: BlueskyCall.getPostThread),
     ]
 
     private func getTimeline(_ wire: inout BlueskyWire, _ state: inout SandboxState)
@@ -31,7 +33,8 @@ extension BlueskyCall {
         let ids = (state.homes[try account()] ?? []).suffix(Self.timelineLength)
         return try page("feed") { cursor, limit throws(BlueskyRefusal) in
             let pageSize = habits.shortensTimeline ? max(1, limit / 3) : limit
-            var page = try feed(ids, cursor, pageSize, &wire.repository, state)
+            var page = try feed(
+                of: ids, from: cursor, limit: pageSize, in: &wire.repository, state)
             if habits.repeatsTimelineItems { page.items += page.items }
             return page
         }
@@ -41,7 +44,7 @@ extension BlueskyCall {
         throws(BlueskyRefusal)
         -> WireAnswer
     {
-        guard let person = try index(of: try required("actor"), wire) else {
+        guard let person = try index(of: try required("actor"), in: wire) else {
             throw .invalid("Profile not found")
         }
         let filter = parameter("filter") ?? Self.filters[0]
@@ -49,17 +52,18 @@ extension BlueskyCall {
             throw .invalid("Error: filter must be one of \(Self.filters)")
         }
         let ids = state.postsByAuthor[person].filter {
-            state.posts[$0].map { isWanted($0, filter) } ?? false
+            state.posts[$0].map { isWanted($0, by: filter) } == true
         }
-        let pinned = try flag("includePins") ? pin(of: person, &wire.repository, state) : nil
+        let pinned = try flag("includePins") ? pin(of: person, in: &wire.repository, state) : nil
         return try page("feed") { cursor, limit throws(BlueskyRefusal) in
-            var page = try feed(ids[...], cursor, limit, &wire.repository, state)
+            var page = try feed(
+                of: ids[...], from: cursor, limit: limit, in: &wire.repository, state)
             if let pinned, cursor == nil { page.items.insert(pinned, at: 0) }
             return page
         }
     }
 
-    private func isWanted(_ post: SandboxPost, _ filter: String) -> Bool {
+    private func isWanted(_ post: SandboxPost, by filter: String) -> Bool {
         switch filter {
         case "posts_no_replies": post.replyTo == nil
         case "posts_with_media": post.attachment == .image && post.repostOf == nil
@@ -71,7 +75,7 @@ extension BlueskyCall {
 
     /// The pinned post on top of the person's feed, which also appears at its own time.
     private func pin(
-        of person: Int, _ repository: inout BlueskyRepository, _ state: SandboxState
+        of person: Int, in repository: inout BlueskyRepository, _ state: SandboxState
     ) -> WireJSON? {
         guard let pinned = repository.profile(of: person, in: state).record.pinnedPost,
             let post = RecordAddress(pinned.uri).flatMap({ repository.post(at: $0, in: state) }),
@@ -82,8 +86,8 @@ extension BlueskyCall {
 
     /// One page of a feed, newest first by ``BlueskyRepository/feedTime(of:)``.
     private func feed(
-        _ ids: ArraySlice<Int64>, _ cursor: String?, _ limit: Int,
-        _ repository: inout BlueskyRepository,
+        of ids: ArraySlice<Int64>, from cursor: String?, limit: Int,
+        in repository: inout BlueskyRepository,
         _ state: SandboxState
     ) throws(BlueskyRefusal) -> (items: [WireJSON], next: String?) {
         let bound = try cursor.map { text throws(BlueskyRefusal) in try Place(text) }
@@ -91,7 +95,8 @@ extension BlueskyCall {
         for id in ids {
             guard let post = state.posts[id], post.visibility.isOpen else { continue }
             let place = Place(time: repository.feedTime(of: post), id: id)
-            if bound.map({ place < $0 }) ?? true { places.append(place) }
+            if let bound, place >= bound { continue }
+            places.append(place)
         }
         places.sort(by: >)
         var items: [WireJSON] = []

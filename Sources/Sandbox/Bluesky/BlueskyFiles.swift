@@ -4,7 +4,8 @@ import Foundation
 extension BlueskyCall {
     static let fileRoutes: [String: BlueskyRoute] = [
         "com.atproto.repo.uploadBlob": .upload(.session, answer: BlueskyCall.uploadBlob),
-        "com.atproto.sync.getBlob": .query(.open, ["did", "cid"], answer: BlueskyCall.getBlob),
+        "com.atproto.sync.getBlob": .query(
+            .open, parameters: ["did", "cid"], answer: BlueskyCall.getBlob),
     ]
 
     private static let largestFile = 50 << 20

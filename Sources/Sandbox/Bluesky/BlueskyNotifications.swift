@@ -5,10 +5,10 @@ import Posts
 extension BlueskyCall {
     static let notificationRoutes: [String: BlueskyRoute] = [
         "app.bsky.notification.listNotifications": .query(
-            .session, ["reasons", "limit", "cursor", "priority", "seenAt"],
+            .session, parameters: ["reasons", "limit", "cursor", "priority", "seenAt"],
             answer: BlueskyCall.listNotifications),
         "app.bsky.notification.updateSeen": .procedure(
-            .session, ["seenAt"], answer: BlueskyCall.updateSeen),
+            .session, fields: ["seenAt"], answer: BlueskyCall.updateSeen),
     ]
 
     private func listNotifications(_ wire: inout BlueskyWire, _ state: inout SandboxState)
@@ -35,13 +35,11 @@ extension BlueskyCall {
                 index -= 1
                 guard ascendingNotifications[index].visibleFrom <= now else { continue }
                 let item = BlueskyNotification(
-                    ascendingNotifications[index], to: reader, &wire.repository, state)
+                    ascendingNotifications[index], to: reader, in: &wire.repository, state)
                 guard let item, reasons.isEmpty || reasons.contains(item.reason) else { continue }
-                items.append(
-                    item.view(
-                        isRead: lastSeen.map { ascendingNotifications[index].createdAt <= $0 }
-                            ?? false, &wire.repository,
-                        state))
+                let date = ascendingNotifications[index].createdAt
+                let isRead = lastSeen.map { date <= $0 } == true
+                items.append(item.view(isRead: isRead, in: &wire.repository, state))
             }
             return (items, items.isEmpty ? nil : String(ascendingNotifications[index].id))
         }
@@ -78,7 +76,7 @@ struct BlueskyNotification {
     ///
     /// A post that answers the reader is a reply even if it also mentions the reader.
     init?(
-        _ notification: SandboxNotification, to reader: Int, _ repository: inout BlueskyRepository,
+        _ notification: SandboxNotification, to reader: Int, in repository: inout BlueskyRepository,
         _ state: SandboxState
     ) {
         self.reader = reader
@@ -116,15 +114,15 @@ struct BlueskyNotification {
         let key = SandboxIdentity.recordKey(
             microseconds: UInt64(max(0, notification.createdAt.milliseconds)) * 1_000, clock: 0)
         return repository.entry(
-            RecordAddress.follows, key, by: notification.cause,
-            [
+            collection: RecordAddress.follows, key: key, by: notification.cause,
+            record: [
                 "$type": .text(RecordAddress.follows),
                 "subject": .text(repository.people.ids[reader]),
                 "createdAt": .text(notification.createdAt.rfc3339),
             ], createdAt: notification.createdAt)
     }
 
-    func view(isRead: Bool, _ repository: inout BlueskyRepository, _ state: SandboxState)
+    func view(isRead: Bool, in repository: inout BlueskyRepository, _ state: SandboxState)
         -> WireJSON
     {
         let view: WireJSON = [

@@ -34,18 +34,18 @@ struct BlueskyRates: Sendable {
 
     /// Counts a request; all requests come from one address.
     mutating func countRequest(at now: Date) -> Standing {
-        counter.count(by: "address", of: requests, at: now)
+        counter.add(by: "address", of: requests, at: now)
     }
 
     /// Counts the points of a write.
     mutating func countPoints(_ points: Int, by did: String, at now: Date) -> Standing? {
         Self.tightest(
-            self.points.map { counter.count(points, by: "points " + did, of: $0, at: now) })
+            self.points.map { counter.add(points, by: "points " + did, of: $0, at: now) })
     }
 
     /// Counts an attempt to log in.
     mutating func countLogin(to account: String, at now: Date) -> Standing? {
-        Self.tightest(logins.map { counter.count(by: "login " + account, of: $0, at: now) })
+        Self.tightest(logins.map { counter.add(by: "login " + account, of: $0, at: now) })
     }
 
     /// The standing with the fewest requests left.

@@ -10,21 +10,24 @@ extension BlueskyCall {
 
     static let recordRoutes: [String: BlueskyRoute] = [
         "com.atproto.repo.listRecords": .query(
-            .open, ["repo", "collection", "limit", "cursor", "reverse"],
+            .open, parameters: ["repo", "collection", "limit", "cursor", "reverse"],
             answer: BlueskyCall.listRecords),
         "com.atproto.repo.getRecord": .query(
-            .open, ["repo", "collection", "rkey", "cid"], answer: BlueskyCall.getRecord),
+            .open, parameters: ["repo", "collection", "rkey", "cid"], answer: BlueskyCall.getRecord),
         "com.atproto.repo.createRecord": .procedure(
-            .session, ["repo", "collection", "rkey", "validate", "record", "swapCommit"],
+            .session, fields: ["repo", "collection", "rkey", "validate", "record", "swapCommit"],
             answer: BlueskyCall.createRecord),
         "com.atproto.repo.putRecord": .procedure(
             .session,
-            ["repo", "collection", "rkey", "validate", "record", "swapRecord", "swapCommit"],
+            fields: [
+                "repo", "collection", "rkey", "validate", "record", "swapRecord", "swapCommit",
+            ],
             answer: BlueskyCall.putRecord),
         "com.atproto.repo.applyWrites": .procedure(
-            .session, ["repo", "validate", "writes", "swapCommit"], answer: BlueskyCall.applyWrites),
+            .session, fields: ["repo", "validate", "writes", "swapCommit"],
+            answer: BlueskyCall.applyWrites),
         "com.atproto.repo.deleteRecord": .procedure(
-            .session, ["repo", "collection", "rkey", "swapRecord", "swapCommit"],
+            .session, fields: ["repo", "collection", "rkey", "swapRecord", "swapCommit"],
             answer: BlueskyCall.deleteRecord),
     ]
 
@@ -47,7 +50,7 @@ extension BlueskyCall {
         let (person, collection) = try repositoryAndCollection(wire)
         let key = try required("rkey")
         let requiredCID = parameter("cid")
-        let entry = wire.repository.entry(at: key, collection, of: person, in: state)
+        let entry = wire.repository.entry(at: key, collection: collection, of: person, in: state)
         guard let entry, requiredCID == nil || requiredCID == entry.cid else {
             throw .recordNotFound(
                 RecordAddress(wire.repository.people.ids[person], collection, key).uri)
@@ -82,7 +85,8 @@ extension BlueskyCall {
         var write = try RecordWrite(
             collection: target.collection, key: key ?? wire.repository.freshKey(at: now),
             record: try requiredField("record"), by: target.person)
-        if wire.repository.entry(at: write.key, write.collection, of: write.person, in: state)
+        if wire.repository.entry(
+            at: write.key, collection: write.collection, of: write.person, in: state)
             != nil
         {
             throw keyInUse
@@ -122,7 +126,9 @@ extension BlueskyCall {
             let key = item["rkey"]?.text ?? wire.repository.freshKey(at: now)
             let write = try RecordWrite(
                 collection: collection, key: key, record: record, by: person)
-            guard wire.repository.entry(at: key, collection, of: person, in: state) == nil else {
+            guard
+                wire.repository.entry(at: key, collection: collection, of: person, in: state) == nil
+            else {
                 throw keyInUse
             }
             writes.append(write)
@@ -159,7 +165,7 @@ extension BlueskyCall {
             collection: target.collection, key: try requiredText("rkey"),
             record: try requiredField("record"), by: target.person)
         let current = wire.repository.entry(
-            at: write.key, write.collection, of: write.person, in: state)
+            at: write.key, collection: write.collection, of: write.person, in: state)
         if let current, current.cid == ContentID(of: write.record).text {
             // Writing the same record again is no change, regardless of the swap condition.
             state.requestOutcome = wire.repository.post(of: write, in: state).map {
@@ -190,7 +196,10 @@ extension BlueskyCall {
     {
         let (person, collection) = try target(&wire, points: 1)
         let key = try requiredText("rkey")
-        guard let current = wire.repository.entry(at: key, collection, of: person, in: state) else {
+        guard
+            let current = wire.repository.entry(
+                at: key, collection: collection, of: person, in: state)
+        else {
             return .json([:])
         }
         try checkSwap(current: current.cid)
@@ -235,7 +244,7 @@ extension BlueskyCall {
         }
         wire.standing = wire.rates.countPoints(
             points, by: wire.repository.people.ids[person], at: now)
-        if wire.standing?.isExceeded ?? false { throw .rateLimited }
+        if wire.standing?.isExceeded == true { throw .rateLimited }
         if let validate = fields["validate"] {
             guard case .bool = validate else {
                 throw .invalid("Error: Input/validate must be a boolean")
@@ -332,7 +341,7 @@ extension BlueskyRepository {
 
     /// The record with a key in a collection; nil if there is none.
     mutating func entry(
-        at key: String, _ collection: String, of person: Int, in state: SandboxState
+        at key: String, collection: String, of person: Int, in state: SandboxState
     ) -> Entry? {
         switch collection {
         case RecordAddress.posts:
@@ -368,7 +377,8 @@ extension BlueskyRepository {
             return self.write(profile, of: write.record, by: write.person)
         case .gate(let gate):
             let entry = entry(
-                write.collection, write.key, by: write.person, write.record, createdAt: now)
+                collection: write.collection, key: write.key, by: write.person,
+                record: write.record, createdAt: now)
             gates[entry.uri] = (entry, gate)
             return entry
         }
@@ -395,14 +405,14 @@ struct RecordBounds: Sendable {
     ) -> [BlueskyRepository.Entry] {
         var page: [BlueskyRepository.Entry] = []
         if isReversed {
-            var index = cursor.map { items.index(below: $0, by: key, orEqual: true) } ?? 0
+            var index = cursor.map { items.index(below: $0, by: key, includingEqual: true) } ?? 0
             while index < items.count, page.count < limit {
                 if let entry = read(items[index]) { page.append(entry) }
                 index += 1
             }
         } else {
             var index =
-                cursor.map { items.index(below: $0, by: key, orEqual: false) } ?? items.count
+                cursor.map { items.index(below: $0, by: key, includingEqual: false) } ?? items.count
             while index > 0, page.count < limit {
                 index -= 1
                 if let entry = read(items[index]) { page.append(entry) }
@@ -433,7 +443,7 @@ struct OrderedPosts: Sendable {
         let newItems = ids[items.count...].map { (key: key($0), id: $0) }.sorted { $0.key < $1.key }
         guard let first = newItems.first else { return }
         // Nearly always all new posts belong at the end.
-        let firstIndex = items.index(below: first.key, by: \.key, orEqual: true)
+        let firstIndex = items.index(below: first.key, by: \.key, includingEqual: true)
         let tail = items[firstIndex...] + newItems
         items.replaceSubrange(firstIndex..., with: tail.sorted { $0.key < $1.key })
     }
@@ -442,13 +452,15 @@ struct OrderedPosts: Sendable {
 extension Array {
     /// The number of elements whose key is smaller than `bound`, or not greater; the elements are
     /// sorted by key.
-    fileprivate func index(below bound: String, by key: (Element) -> String, orEqual: Bool) -> Int {
+    fileprivate func index(below bound: String, by key: (Element) -> String, includingEqual: Bool)
+        -> Int
+    {
         var low = 0
         var high = count
         while low < high {
             let middle = (low + high) / 2
             let candidate = key(self[middle])
-            if candidate < bound || (orEqual && candidate == bound) {
+            if candidate < bound || (includingEqual && candidate == bound) {
                 low = middle + 1
             } else {
                 high = middle

@@ -117,13 +117,14 @@ extension BlueskyRepository {
             members["reply"] = ["root": reply.root.value, "parent": reply.parent.value]
         }
         return entry(
-            RecordAddress.posts, SandboxIdentity.recordKey(post.id), by: post.author, .map(members),
+            collection: RecordAddress.posts, key: SandboxIdentity.recordKey(post.id),
+            by: post.author, record: .map(members),
             createdAt: createdAt, reply: reply)
     }
 
     /// The entry of a record at its address.
     func entry(
-        _ collection: String, _ key: String, by person: Int, _ record: RecordValue, createdAt: Date,
+        collection: String, key: String, by person: Int, record: RecordValue, createdAt: Date,
         reply: Reply? = nil
     ) -> Entry {
         Entry(
@@ -194,7 +195,7 @@ extension BlueskyRepository {
         return writtenIDs[author]?[address.key] ?? Self.number(ofKey: address.key)
     }
 
-    /// The number of a key that the sandbox made.
+    /// The number of a key that the sandbox made: the inverse of `SandboxIdentity.recordKey(_:)`.
     private static func number(ofKey key: String) -> Int64? {
         guard RecordSyntax.isTimestampKey(key) else { return nil }
         let letters = Array("234567abcdefghijklmnopqrstuvwxyz".utf8)
@@ -224,7 +225,7 @@ extension BlueskyRepository {
             RecordSyntax.isDID(address.authority)
         else { throw .invalid("Record/\(name)/uri must be the at-uri of a post, with a did") }
         guard let post = post(at: address, in: state) else {
-            let isGone = number(of: address).map(state.deleted.contains) ?? false
+            let isGone = number(of: address).map(state.deleted.contains) == true
             throw .invalid("Record/\(name) does not exist", isExpected: isGone)
         }
         guard entry(of: post, in: state).cid == reference.cid else {
@@ -268,7 +269,8 @@ extension BlueskyRepository {
         }
         let id = state.publish(completeDraft, by: person, at: now).id
         let entry = entry(
-            RecordAddress.posts, key, by: person, value, createdAt: post.createdAt,
+            collection: RecordAddress.posts, key: key, by: person, record: value,
+            createdAt: post.createdAt,
             reply: post.reply)
         entries[id] = entry
         writtenIDs[person, default: [:]][key] = id
@@ -334,8 +336,8 @@ extension BlueskyRepository {
             microseconds: UInt64(max(0, favorite.createdAt.milliseconds)) * 1_000 + low,
             clock: high % 1_024)
         let like = entry(
-            RecordAddress.likes, key, by: person,
-            Self.likeRecord(of: subject.reference, at: favorite.createdAt),
+            collection: RecordAddress.likes, key: key, by: person,
+            record: Self.likeRecord(of: subject.reference, at: favorite.createdAt),
             createdAt: favorite.createdAt)
         derivedLikes[favorite.id] = like
         return like
@@ -392,7 +394,8 @@ extension BlueskyRepository {
             }
         }
         let entry = entry(
-            RecordAddress.likes, write.key, by: person, write.record, createdAt: like.createdAt)
+            collection: RecordAddress.likes, key: write.key, by: person, record: write.record,
+            createdAt: like.createdAt)
         likes[person, default: [:]][write.key] = (subject.id, entry)
         likeKeys[person, default: [:]][subject.id, default: []].insert(write.key)
         return entry
@@ -412,7 +415,7 @@ extension BlueskyRepository {
 
     /// Whether the person has written a like of the post here.
     func hasLike(of post: Int64, by person: Int) -> Bool {
-        !(likeKeys[person]?[post]?.isEmpty ?? true)
+        likeKeys[person]?[post]?.isEmpty == false
     }
 }
 
@@ -456,7 +459,7 @@ extension BlueskyRepository {
 
     private func profileEntry(_ record: RecordValue, of person: Int) -> Entry {
         entry(
-            RecordAddress.profiles, Self.profileKey, by: person, record,
+            collection: RecordAddress.profiles, key: Self.profileKey, by: person, record: record,
             createdAt: BlueskyCall.epoch)
     }
 

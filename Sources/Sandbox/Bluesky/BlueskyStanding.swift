@@ -16,7 +16,8 @@ extension BlueskyRefusal {
 
 extension BlueskyCall {
     static let standingRoutes: [String: BlueskyRoute] = [
-        "com.atproto.sync.getRepoStatus": .query(.open, ["did"], answer: BlueskyCall.repoStatus)
+        "com.atproto.sync.getRepoStatus": .query(
+            .open, parameters: ["did"], answer: BlueskyCall.repoStatus)
     ]
 
     private func repoStatus(

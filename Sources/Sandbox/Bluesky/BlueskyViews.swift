@@ -22,7 +22,7 @@ extension BlueskyRepository {
         -> WireJSON
     {
         let profile = profile(of: person, in: state).record
-        let posts = state.postsByAuthor[person].count { state.posts[$0].map(isOnBluesky) ?? false }
+        let posts = state.postsByAuthor[person].count { state.posts[$0].map(isOnBluesky) == true }
         let view = author(person, for: viewer, in: state).adding(
             ("description", .string(profile.description ?? "")), ("followersCount", 12),
             ("followsCount", 34),
@@ -153,8 +153,9 @@ extension BlueskyRepository {
     ) -> Entry {
         let subject = entry(of: reposted, in: state).reference
         return entry(
-            RecordAddress.reposts, SandboxIdentity.recordKey(post.id), by: post.author,
-            [
+            collection: RecordAddress.reposts, key: SandboxIdentity.recordKey(post.id),
+            by: post.author,
+            record: [
                 "$type": .text(RecordAddress.reposts), "subject": subject.value,
                 "createdAt": .text(post.createdAt.rfc3339),
             ], createdAt: post.createdAt)

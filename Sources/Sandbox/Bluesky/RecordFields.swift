@@ -14,23 +14,29 @@ struct RecordFields {
         self.collection = collection
         self.path = path
         guard case .map(let members) = value else {
-            throw Self.refusal(collection, path, "must be an object")
+            throw Self.refusal(of: collection, at: path, "must be an object")
         }
         self.members = members
         if let unknown = members.keys.sorted().first(where: { !allowed.contains($0) }) {
-            throw Self.refusal(collection, path, "has an unknown field \(unknown.prefix(40))")
+            throw Self.refusal(
+                of: collection, at: path, "has an unknown field \(unknown.prefix(40))")
         }
     }
 
-    private static func refusal(_ collection: String, _ path: String, _ message: String)
-        -> BlueskyRefusal
-    {
+    private static func refusal(
+        of collection: String, at path: String, _ message: String
+    ) -> BlueskyRefusal {
         .invalid("Invalid \(collection) record: \(path) \(message)")
     }
 
-    /// Returns the refusal for a member, or for the whole object if `name` is `nil`.
-    func refusal(_ name: String? = nil, _ message: String) -> BlueskyRefusal {
-        Self.refusal(collection, name.map { "\(path)/\($0)" } ?? path, message)
+    /// Returns the refusal for a member.
+    func refusal(_ name: String, _ message: String) -> BlueskyRefusal {
+        Self.refusal(of: collection, at: "\(path)/\(name)", message)
+    }
+
+    /// Returns the refusal for the whole object.
+    func refusalOfObject(_ message: String) -> BlueskyRefusal {
+        Self.refusal(of: collection, at: path, message)
     }
 
     func value(_ name: String) -> RecordValue? { members[name] }
@@ -96,7 +102,7 @@ struct RecordFields {
     }
 
     func missing(_ name: String) -> BlueskyRefusal {
-        refusal(nil, "must have the property \"\(name)\"")
+        refusalOfObject("must have the property \"\(name)\"")
     }
 
     /// - Throws: `InvalidRequest` unless the record's `$type` is `type`.
@@ -244,7 +250,7 @@ struct PostRecord {
             }
             if let ratio = try image.fields("aspectRatio", allowed: ["$type", "width", "height"]) {
                 guard try ratio.offset("width") > 0, try ratio.offset("height") > 0 else {
-                    throw ratio.refusal(nil, "must be at least 1")
+                    throw ratio.refusalOfObject("must be at least 1")
                 }
             }
             images.append((cid, type, try image.requiredText("alt")))
@@ -259,12 +265,12 @@ struct PostRecord {
         let end = try index.offset("byteEnd")
         let bytes = text.utf8
         guard start < end, end <= bytes.count else {
-            throw index.refusal(nil, "is not within the text")
+            throw index.refusalOfObject("is not within the text")
         }
         for offset in [start, end] where offset < bytes.count {
             // A byte of the form 10xxxxxx continues the character before it.
             guard bytes[bytes.index(bytes.startIndex, offsetBy: offset)] & 0xC0 != 0x80 else {
-                throw index.refusal(nil, "cuts a character in two")
+                throw index.refusalOfObject("cuts a character in two")
             }
         }
         guard let features = try facet.list("features"), !features.isEmpty else {

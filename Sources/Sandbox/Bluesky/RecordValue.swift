@@ -89,6 +89,9 @@ extension RecordValue: Decodable {
 struct ContentID: Equatable, Sendable {
     /// The prefix of identifiers: version 1, DAG-CBOR, SHA-256, 32 bytes.
     private static let prefix: [UInt8] = [0x01, 0x71, 0x12, 0x20]
+
+    /// The prefix for a file: version 1, raw bytes, SHA-256, 32 bytes.
+    private static let filePrefix: [UInt8] = [0x01, 0x55, 0x12, 0x20]
     private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
     /// The identifier in base 32, whose prefix is `b`.
@@ -96,7 +99,7 @@ struct ContentID: Equatable, Sendable {
 
     /// The identifier of a file, whose bytes are hashed unchanged.
     init(ofFile bytes: [UInt8]) {
-        text = "b" + Self.base32([0x01, 0x55, 0x12, 0x20] + HashFunction.sha256.digest(of: bytes))
+        text = "b" + Self.base32(Self.filePrefix + HashFunction.sha256.digest(of: bytes))
     }
 
     init(of record: RecordValue) {
@@ -149,13 +152,15 @@ extension RecordValue {
         case .bool(let value): bytes.append(value ? 0xF5 : 0xF4)
         case .integer(let value):
             // CBOR writes a negative number n as -1 - n, with the kind of negative numbers.
+            let isNegative = value < 0
             Self.append(
-                value < 0 ? 1 : 0, UInt64(bitPattern: value < 0 ? ~value : value), to: &bytes)
+                majorType: isNegative ? 1 : 0,
+                argument: UInt64(bitPattern: isNegative ? ~value : value), to: &bytes)
         case .text(let text):
-            Self.append(3, UInt64(text.utf8.count), to: &bytes)
+            Self.append(majorType: 3, argument: UInt64(text.utf8.count), to: &bytes)
             bytes += text.utf8
         case .list(let items):
-            Self.append(4, UInt64(items.count), to: &bytes)
+            Self.append(majorType: 4, argument: UInt64(items.count), to: &bytes)
             for item in items { item.appendCBOR(to: &bytes) }
         case .map(let members):
             if members.count == 1, let link = members["$link"]?.text,
@@ -163,11 +168,11 @@ extension RecordValue {
             {
                 // A link is tag 42 around the identifier after a zero byte.
                 bytes += [0xD8, 0x2A]
-                Self.append(2, UInt64(linked.count + 1), to: &bytes)
+                Self.append(majorType: 2, argument: UInt64(linked.count + 1), to: &bytes)
                 bytes += [0] + linked
                 return
             }
-            Self.append(5, UInt64(members.count), to: &bytes)
+            Self.append(majorType: 5, argument: UInt64(members.count), to: &bytes)
             for (name, value) in members.sorted(by: { Self.isBefore($0.key, $1.key) }) {
                 RecordValue.text(name).appendCBOR(to: &bytes)
                 value.appendCBOR(to: &bytes)
@@ -184,18 +189,24 @@ extension RecordValue {
         return firstBytes.lexicographicallyPrecedes(secondBytes)
     }
 
-    private static func append(_ kind: UInt8, _ argument: UInt64, to bytes: inout [UInt8]) {
+    /// Appends the head of a value.
+    ///
+    /// - Parameters:
+    ///   - majorType: 0 for a number, 1 for a negative one, 2 for bytes, 3 for a text, 4 for a list,
+    ///     5 for a map.
+    ///   - argument: The number, the length or the count.
+    private static func append(majorType: UInt8, argument: UInt64, to bytes: inout [UInt8]) {
         let width: Int
         switch argument {
         case ..<24:
-            bytes.append(kind << 5 | UInt8(argument))
+            bytes.append(majorType << 5 | UInt8(argument))
             return
         case ...0xFF: width = 0
         case ...0xFFFF: width = 1
         case ...0xFFFF_FFFF: width = 2
         default: width = 3
         }
-        bytes.append(kind << 5 | UInt8(24 + width))
+        bytes.append(majorType << 5 | UInt8(24 + width))
         for shift in (0..<(1 << width)).reversed() {
             bytes.append(UInt8(truncatingIfNeeded: argument >> UInt64(8 * shift)))
         }

@@ -59,7 +59,7 @@ struct MastodonCall: Sendable {
         let ids = habits.ids(of: list)
         let cursors = ["max_id", "since_id", "min_id"]
         let otherParameters = query.filter { !cursors.contains($0.name) }
-        func link(_ cursor: String, _ id: Int64, _ relation: String) -> String {
+        func link(cursor: String, id: Int64, relation: String) -> String {
             let pairs = (otherParameters + [(cursor, ids.text(of: id))]).map {
                 "\(Self.escaped($0.name))=\(Self.escaped($0.value))"
             }
@@ -69,7 +69,8 @@ struct MastodonCall: Sendable {
         }
         let cursor = links == .untilEmptySince ? "since_id" : "min_id"
         let both = [
-            older.map { link("max_id", $0, "next") }, newer.map { link(cursor, $0, "prev") },
+            older.map { link(cursor: "max_id", id: $0, relation: "next") },
+            newer.map { link(cursor: cursor, id: $0, relation: "prev") },
         ]
         let value = both.compactMap(\.self).joined(separator: ", ")
         return value.isEmpty ? [] : [("link", value)]

@@ -37,7 +37,8 @@ extension MastodonCall {
 
     private func readAccount(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         guard
-            let index = MastodonEntities.index(ofAccount: segments[0], in: state.population, habits)
+            let index = MastodonEntities.index(
+                ofAccount: segments[0], in: state.population, habits: habits)
         else {
             throw .notFound
         }

@@ -17,7 +17,7 @@ struct MastodonEntities {
 
     /// Returns the index of the person with an account id; nil if there is none.
     static func index(
-        ofAccount id: String, in population: SandboxPopulation, _ habits: MastodonHabits
+        ofAccount id: String, in population: SandboxPopulation, habits: MastodonHabits
     ) -> Int? {
         guard let number = habits.ids.number(of: id) else { return nil }
         return population.people.indices.first { accountID($0) == number }
@@ -25,10 +25,10 @@ struct MastodonEntities {
 
     private func text(_ id: Int64) -> WireJSON { .string(habits.ids.text(of: id)) }
 
-    private func time(_ date: Date) -> WireJSON { time(date, habits.times) }
+    private func time(_ date: Date) -> WireJSON { time(date, precision: habits.times) }
 
-    private func time(_ date: Date, _ times: MastodonHabits.Times) -> WireJSON {
-        switch times {
+    private func time(_ date: Date, precision: MastodonHabits.Times) -> WireJSON {
+        switch precision {
         case .milliseconds: .string(date.rfc3339)
         case .zeros: .string(date.rfc3339.prefix(19) + ".000Z")
         case .seconds: .string(date.rfc3339.prefix(19) + "Z")
@@ -65,7 +65,7 @@ struct MastodonEntities {
             "statuses_count": .integer(state.postsByAuthor[index].count),
             "last_status_at": .optional(newest.map { String($0.createdAt.rfc3339.prefix(10)) }),
             "noindex": false,
-            "emojis": [], "roles": [], "fields": rows(index, asShown: true),
+            "emojis": [], "roles": [], "fields": rows(of: index, asHTML: true),
         ]
     }
 
@@ -74,7 +74,7 @@ struct MastodonEntities {
     }
 
     /// The table of a profile; a page that links back counts as verified.
-    private func rows(_ index: Int, asShown: Bool) -> WireJSON {
+    private func rows(of index: Int, asHTML: Bool) -> WireJSON {
         .array(
             (state.profiles[index]?.fields ?? []).map { row in
                 let owner = state.people.indices.first {
@@ -85,7 +85,7 @@ struct MastodonEntities {
                 return [
                     "name": .string(row.name),
                     "value": .string(
-                        asShown
+                        asHTML
                             ? StatusHTML(row.value, population: state.population).html : row.value),
                     "verified_at": .optional(linksBack ? Self.epoch.rfc3339 : nil),
                 ]
@@ -104,7 +104,7 @@ struct MastodonEntities {
                     "privacy": .string(habits.defaultVisibility.rawValue), "sensitive": false,
                     "language": nil,
                     "note": .string(note(index)),
-                    "fields": rows(index, asShown: false), "follow_requests_count": 0,
+                    "fields": rows(of: index, asHTML: false), "follow_requests_count": 0,
                 ]
             ),
             (
@@ -138,11 +138,11 @@ struct MastodonEntities {
     }
 
     private func flawlessStatus(_ post: SandboxPost) -> WireJSON {
-        withAudienceFields(status: plainStatus(post), post)
+        withAudienceFields(status: plainStatus(post), of: post)
     }
 
     /// The status with the fields that a program has for audiences other than Mastodon's.
-    private func withAudienceFields(status: WireJSON, _ post: SandboxPost) -> WireJSON {
+    private func withAudienceFields(status: WireJSON, of post: SandboxPost) -> WireJSON {
         let fields = habits.restrictedAudiences.filter { $0.applies(to: post.text) }
             .map(\.field)
         var flags: [String: Bool] = [:]
@@ -208,7 +208,7 @@ struct MastodonEntities {
         ]
         let withText = withSourceText(entity, of: content)
         let withRules = withPolicies(withText, of: content)
-        return withAnsweredPost(withRules, post)
+        return withAnsweredPost(withRules, of: post)
     }
 
     private func isSensitive(_ post: SandboxPost) -> Bool {
@@ -276,7 +276,7 @@ struct MastodonEntities {
     }
 
     /// The status with the answered post, if the server includes it.
-    private func withAnsweredPost(_ entity: WireJSON, _ post: SandboxPost) -> WireJSON {
+    private func withAnsweredPost(_ entity: WireJSON, of post: SandboxPost) -> WireJSON {
         guard habits.takesThreadAuthorForParents,
             let answered = post.replyTo.flatMap({ state.posts[$0] })
         else {
@@ -320,15 +320,15 @@ struct MastodonEntities {
             "type": .string(notification.kind.rawValue),
             "created_at": time(
                 habits.notificationDate(notification.createdAt),
-                habits.notificationTimes ?? habits.times),
+                precision: habits.notificationTimes ?? habits.times),
             "group_key": .string("ungrouped-\(notification.id)"),
             "account": account(notification.cause),
         ]
         guard let post = notification.post.flatMap({ state.posts[$0] }) else { return entity }
         let entityWithStatus = entity.adding(("status", status(post)))
         // A notification without a post still has an author.
-        return post.flaw.map { $0 == .null ? entityWithStatus : $0.broken(entityWithStatus) }
-            ?? entityWithStatus
+        guard let flaw = post.flaw, flaw != .null else { return entityWithStatus }
+        return flaw.broken(entityWithStatus)
     }
 
     /// The id of the answered post; Mastodon removes it when that post is deleted.

@@ -21,11 +21,11 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
             // 48 bits of time; of the 80 bits that are usually random the first 16 preserve the
             // order.
             let random = Self.mixed(number)
-            return Self.digits(Self.crockford, high: number, low: random, count: 26)
+            return Self.digits(alphabet: Self.crockford, high: number, low: random, count: 26)
         case .flake:
             // 64 bits of time, 48 bits for the machine, 16 bits for a counter.
             let low = 0xA11C_E000_0000_0000 | number & 0xFFFF
-            let text = Self.digits(Self.base62, high: number >> 16, low: low, count: 22)
+            let text = Self.digits(alphabet: Self.base62, high: number >> 16, low: low, count: 22)
             return String(text.drop { $0 == "0" })
         case .hash: return Self.hash(of: number)
         case .stampedHash:
@@ -42,9 +42,9 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
         case .decimal:
             guard let decimal = Int64(text), decimal > 0 else { return nil }
             return decimal
-        case .ulid: number = Self.value(of: text, Self.crockford)?.high
+        case .ulid: number = Self.value(of: text, alphabet: Self.crockford)?.high
         case .flake:
-            number = Self.value(of: text, Self.base62).flatMap { value in
+            number = Self.value(of: text, alphabet: Self.base62).flatMap { value in
                 value.high <= .max >> 16 ? value.high << 16 | value.low & 0xFFFF : nil
             }
         case .hash: number = Self.number(ofHash: text[...])
@@ -66,9 +66,9 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
     func bound(of text: String) -> Int64? {
         switch self {
         case .decimal, .hash, .stampedHash: number(of: text)
-        case .ulid: Self.value(of: text, Self.crockford).map { Int64(clamping: $0.high) }
+        case .ulid: Self.value(of: text, alphabet: Self.crockford).map { Int64(clamping: $0.high) }
         case .flake:
-            Self.value(of: text, Self.base62).flatMap { value in
+            Self.value(of: text, alphabet: Self.base62).flatMap { value in
                 value.high <= .max >> 17 ? Int64(value.high << 16 | value.low & 0xFFFF) : nil
             }
         }
@@ -94,8 +94,7 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
 
     /// Writes a number of 128 bits with `alphabet`.
-    private static func digits(_ alphabet: [UInt8], high: UInt64, low: UInt64, count: Int) -> String
-    {
+    private static func digits(alphabet: [UInt8], high: UInt64, low: UInt64, count: Int) -> String {
         let base = UInt64(alphabet.count)
         var high = high
         var low = low
@@ -111,8 +110,7 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
     }
 
     /// The 128-bit number; nil for other characters and for larger numbers.
-    private static func value(of text: String, _ alphabet: [UInt8]) -> (high: UInt64, low: UInt64)?
-    {
+    private static func value(of text: String, alphabet: [UInt8]) -> (high: UInt64, low: UInt64)? {
         let base = UInt64(alphabet.count)
         var high: UInt64 = 0
         var low: UInt64 = 0
@@ -133,14 +131,14 @@ package enum MastodonIDs: String, CaseIterable, Sendable {
 
     /// Returns a number that does not resemble the original; ``unmixed(_:)`` reverses it.
     private static func mixed(_ number: UInt64) -> UInt64 {
-        let product = (number ^ number >> 32) &* 0x9E37_79B9_7F4A_7C15
-        return product ^ product >> 32
+        let product = (number ^ (number >> 32)) &* 0x9E37_79B9_7F4A_7C15
+        return product ^ (product >> 32)
     }
 
     private static func unmixed(_ number: UInt64) -> UInt64 {
         // The inverse of the factor modulo 2^64.
-        let product = (number ^ number >> 32) &* 0xF1DE_83E1_9937_733D
-        return product ^ product >> 32
+        let product = (number ^ (number >> 32)) &* 0xF1DE_83E1_9937_733D
+        return product ^ (product >> 32)
     }
 
     private static func hexadecimal(_ number: UInt64) -> String {

@@ -121,14 +121,14 @@ struct MastodonLogins: Sendable {
             throw Self.refused("the redirect uri included is not valid")
         }
         let scopes = MastodonScopes.list(value("scope") ?? "read")
-        guard scopes.allSatisfy({ MastodonScopes.include(application.scopes, $0) }) else {
+        guard scopes.allSatisfy({ MastodonScopes.includes($0, in: application.scopes) }) else {
             throw Self.refused("the requested scope is invalid, unknown, or malformed")
         }
         let challenge = value("code_challenge")
         guard challenge == nil || value("code_challenge_method") == "S256" else {
             throw Self.refused("the code challenge method must be S256")
         }
-        let role = try Self.role(value("as"), scopes)
+        let role = try Self.role(named: value("as"), for: scopes)
         switch value("allow") ?? "yes" {
         case "yes": break
         case "no": return Self.denied(at: redirect, state: value("state"))
@@ -153,17 +153,17 @@ struct MastodonLogins: Sendable {
     /// The page that asks the person, with a link for each answer.
     private static func question(of name: String, _ request: WireRequest) -> WireAnswer {
         let otherParameters = request.query.filter { $0.name != "allow" }
-        func link(_ answer: String, _ verb: String) -> String {
+        func link(answer: String, words: String) -> String {
             let pairs = (otherParameters + [(name: "allow", value: answer)]).map {
                 "\($0.name)=\(MastodonCall.escaped($0.value))"
             }
             let address = "\(request.path)?\(pairs.joined(separator: "&"))"
-            return "<p><a href=\"\(StatusHTML.escaped(address))\">\(verb)</a></p>"
+            return "<p><a href=\"\(StatusHTML.escaped(address))\">\(words)</a></p>"
         }
         return .page(
             title: "Authorization required",
             body: "<p>\(StatusHTML.escaped(name)) asks for access to this account.</p>"
-                + link("yes", "Authorize") + link("no", "Deny"),
+                + link(answer: "yes", words: "Authorize") + link(answer: "no", words: "Deny"),
             status: 200)
     }
 
@@ -194,7 +194,8 @@ struct MastodonLogins: Sendable {
 
     /// Returns the role of the person at the browser: the one that the request names, or else the
     /// one that needs such scopes.
-    private static func role(_ name: String?, _ scopes: [String]) throws(WireRefusal) -> SandboxRole
+    private static func role(named name: String?, for scopes: [String]) throws(WireRefusal)
+        -> SandboxRole
     {
         guard let name else { return scopes.contains { $0.hasPrefix("write") } ? .bot : .human }
         guard let role = SandboxRole(rawValue: name) else {
@@ -238,7 +239,7 @@ struct MastodonLogins: Sendable {
         }
         if let scope = try fields.text("scope"), !habits.grantsWhatWasAllowed {
             let isGranted = MastodonScopes.list(scope).allSatisfy {
-                MastodonScopes.include(granted.grant.scopes, $0)
+                MastodonScopes.includes($0, in: granted.grant.scopes)
             }
             guard isGranted else {
                 tokens.revoke(granted.token, application: clientID)
@@ -415,7 +416,8 @@ struct MastodonTokens: Sendable {
             now.timeIntervalSince(permission.madeAt) < Self.codeLifetime,
             permission.challenge == verifier.map(Self.challenge) || permission.challenge == nil
         else { return nil }
-        return grant(to: permission.person, application, permission.scopes, at: now)
+        return grant(
+            to: permission.person, application: application, scopes: permission.scopes, at: now)
     }
 
     /// Exchanges a refresh token for a new pair; the old pair is invalid after that.
@@ -427,7 +429,8 @@ struct MastodonTokens: Sendable {
         else { return nil }
         grants[replacedGrant.key] = nil
         return grant(
-            to: replacedGrant.value.person, application, replacedGrant.value.scopes, at: now)
+            to: replacedGrant.value.person, application: application,
+            scopes: replacedGrant.value.scopes, at: now)
     }
 
     mutating func revoke(_ token: String, application: String) {
@@ -435,7 +438,7 @@ struct MastodonTokens: Sendable {
     }
 
     private mutating func grant(
-        to person: Int, _ application: String, _ scopes: [String], at now: Date
+        to person: Int, application: String, scopes: [String], at now: Date
     ) -> (token: String, grant: Grant) {
         let token = generator.word()
         let grant = Grant(
@@ -470,7 +473,7 @@ enum MastodonScopes {
 
     /// Whether the granted scopes include `scope`; `read` and `write` include all scopes that begin
     /// with them.
-    static func include(_ granted: some Sequence<String>, _ scope: String) -> Bool {
+    static func includes(_ scope: String, in granted: some Sequence<String>) -> Bool {
         granted.contains { $0 == scope || scope.hasPrefix($0 + ":") }
     }
 

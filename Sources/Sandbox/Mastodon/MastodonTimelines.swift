@@ -33,7 +33,8 @@ extension MastodonCall {
 
     private func accountStatuses(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
         guard
-            let index = MastodonEntities.index(ofAccount: segments[0], in: state.population, habits)
+            let index = MastodonEntities.index(
+                ofAccount: segments[0], in: state.population, habits: habits)
         else {
             throw .notFound
         }
@@ -46,7 +47,7 @@ extension MastodonCall {
             return habits.listedVisibilities.contains(post.visibility) && isWanted(post)
         }
         let listedIDs = newest(current.postsByAuthor[index], in: .ownPosts)
-        guard containsBounds(bounds, listedIDs.filter(isShown), .ownPosts) else {
+        guard containsBounds(bounds, in: listedIDs.filter(isShown), of: .ownPosts) else {
             return emptyList()
         }
         var page = WirePage(listedIDs, bounds: bounds, isVisible: isShown)
@@ -55,7 +56,7 @@ extension MastodonCall {
                 current.posts[id].map(habits.date)
             }
         }
-        return statuses(page, .ownPosts, of: state)
+        return statuses(on: page, of: .ownPosts, in: state)
     }
 
     private func isWanted(_ post: SandboxPost) -> Bool {
@@ -74,8 +75,8 @@ extension MastodonCall {
         let home = (state.homes[reader] ?? []).suffix(Self.homeLength)
         let listedIDs = newest(Array(home), in: .home)
         let bounds = try WirePage.Bounds(self, of: .home)
-        guard containsBounds(bounds, listedIDs, .home) else { return emptyList() }
-        return statuses(WirePage(listedIDs, bounds: bounds), .home, of: state)
+        guard containsBounds(bounds, in: listedIDs, of: .home) else { return emptyList() }
+        return statuses(on: WirePage(listedIDs, bounds: bounds), of: .home, in: state)
     }
 
     /// The public timeline: all public posts, without reposts.
@@ -84,7 +85,7 @@ extension MastodonCall {
             \.id
         ).sorted()
         return statuses(
-            WirePage(ids, bounds: try WirePage.Bounds(self, of: .home)), .home, of: state)
+            on: WirePage(ids, bounds: try WirePage.Bounds(self, of: .home)), of: .home, in: state)
     }
 
     /// The newest entries of a list, as many as the server keeps.
@@ -94,19 +95,19 @@ extension MastodonCall {
 
     /// Whether a list contains the items of its bounds, if the server requires that.
     private func containsBounds(
-        _ bounds: WirePage.Bounds, _ ids: [Int64], _ list: MastodonHabits.List
+        _ bounds: WirePage.Bounds, in ids: [Int64], of list: MastodonHabits.List
     ) -> Bool {
         guard habits.needsBoundInList.contains(list) else { return true }
-        return [bounds.older, bounds.newer].allSatisfy { $0.map(ids.contains) ?? true }
+        return [bounds.older, bounds.newer].compactMap(\.self).allSatisfy(ids.contains)
     }
 
     private func emptyList() -> WireAnswer { .json(.array([])) }
 
     private func statuses(
-        _ page: WirePage, _ list: MastodonHabits.List, of state: SandboxState
+        on page: WirePage, of list: MastodonHabits.List, in state: SandboxState
     ) -> WireAnswer {
         let entities = entities(state)
-        return answer(page.ids.compactMap(entities.status), page, list)
+        return answer(page.ids.compactMap(entities.status), on: page, of: list)
     }
 
     private func favourites(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
@@ -120,7 +121,7 @@ extension MastodonCall {
         let entities = entities(state)
         let statuses = page.ids.compactMap { favorites.element(withID: $0) { $0[keyPath: id] } }
             .compactMap { entities.status($0.post) }
-        return answer(statuses, page, .favorites)
+        return answer(statuses, on: page, of: .favorites)
     }
 
     private func notifications(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
@@ -142,13 +143,12 @@ extension MastodonCall {
         return answer(
             page.ids.compactMap { ascendingItems.element(withID: $0, by: \.id) }.map(
                 entities.notification),
-            page,
-            .notifications)
+            on: page, of: .notifications)
     }
 
     /// Returns a page with the links to the next and the previous page.
     private func answer(
-        _ items: [WireJSON], _ page: WirePage, _ list: MastodonHabits.List
+        _ items: [WireJSON], on page: WirePage, of list: MastodonHabits.List
     ) -> WireAnswer {
         let isRepeated =
             habits.repeatsItems || (habits.repeatsShortHome && list == .home && !page.isFull)
@@ -238,9 +238,9 @@ struct WirePage: Sendable {
             bounds.older.map { ascending.firstIndex(above: $0 - 1, by: id) } ?? ascending.count
         let range = first < last ? ascending[first..<last] : []
         if bounds.newer != nil {
-            ids = Self.take(range, bounds.limit, isVisible).reversed().map(id)
+            ids = Self.items(of: range, atMost: bounds.limit, where: isVisible).reversed().map(id)
         } else {
-            ids = Self.take(range.reversed(), bounds.limit, isVisible).map(id)
+            ids = Self.items(of: range.reversed(), atMost: bounds.limit, where: isVisible).map(id)
         }
         isFull = ids.count >= bounds.limit
     }
@@ -255,8 +255,8 @@ struct WirePage: Sendable {
             bounds.newer == nil ? between.prefix(bounds.limit) : between.suffix(bounds.limit))
     }
 
-    private static func take<Item>(
-        _ items: some Sequence<Item>, _ limit: Int, _ isVisible: (Item) -> Bool
+    private static func items<Item>(
+        of items: some Sequence<Item>, atMost limit: Int, where isVisible: (Item) -> Bool
     ) -> [Item] {
         var pageItems: [Item] = []
         for item in items {

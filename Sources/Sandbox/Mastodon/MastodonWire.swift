@@ -37,7 +37,9 @@ struct MastodonWire: SandboxWire {
         let token = request.bearerToken
         requests += 1
         let isOverloaded = habits.overloadEvery.map { $0 > 0 && requests % $0 == 0 } ?? false
-        let rate = count(habits.limitsByAddress ? "" : token ?? "", request, at: now)
+        // All requests without a token, and all of a server that counts by address, are one client.
+        let client = habits.limitsByAddress ? "" : token ?? ""
+        let rate = countRequest(request, by: client, at: now)
         var answer: WireAnswer
         do throws(WireRefusal) {
             if isOverloaded { throw .overload }
@@ -49,7 +51,7 @@ struct MastodonWire: SandboxWire {
                 request, status: answer.status, reason: error.message, isExpected: error.isExpected,
                 at: now)
         }
-        if habits.tellsLimits, !isOverloaded { answer.headers += headers(rate, habits) }
+        if habits.tellsLimits, !isOverloaded { answer.headers += headers(of: rate, habits: habits) }
         if habits.omitsEmptyLength, answer.body.isEmpty {
             answer.headers.append(("content-type", "text/html"))
             answer.omitsLength = true
@@ -61,27 +63,27 @@ struct MastodonWire: SandboxWire {
 
     /// Counts a request; a new post or a deletion counts against its own limit too, which is then
     /// the one in the headers.
-    private mutating func count(_ who: String, _ request: WireRequest, at now: Date)
+    private mutating func countRequest(_ request: WireRequest, by client: String, at now: Date)
         -> RateCounter.Standing
     {
-        let general = rates.count(
-            by: "requests " + who, of: .init(amount: limits.requests, period: limits.period),
+        let general = rates.add(
+            by: "requests " + client, of: .init(amount: limits.requests, period: limits.period),
             at: now)
         guard !general.isExceeded else { return general }
         if request.method == "POST", request.path == "/api/v1/statuses" {
-            return rates.count(
-                by: "posts " + who, of: .init(amount: limits.posts, period: limits.postPeriod),
+            return rates.add(
+                by: "posts " + client, of: .init(amount: limits.posts, period: limits.postPeriod),
                 at: now)
         }
         guard request.method == "DELETE", request.path.hasPrefix("/api/v1/statuses/") else {
             return general
         }
-        return rates.count(
-            by: "deletions " + who,
+        return rates.add(
+            by: "deletions " + client,
             of: .init(amount: limits.deletions, period: limits.deletionPeriod), at: now)
     }
 
-    private func headers(_ rate: RateCounter.Standing, _ habits: MastodonHabits) -> [(
+    private func headers(of rate: RateCounter.Standing, habits: MastodonHabits) -> [(
         name: String, value: String
     )] {
         // The reset is by the server's own clock, like all its times.
@@ -222,7 +224,7 @@ extension MastodonWire {
         guard let grant else { throw .userNeeded }
         let isCoarse = habits.knowsCoarseScopesOnly && !grant.isPreset
         let grantedScopes = isCoarse ? grant.scopes.filter { !$0.contains(":") } : grant.scopes
-        let isAllowed = scopes.contains { MastodonScopes.include(grantedScopes, $0) }
+        let isAllowed = scopes.contains { MastodonScopes.includes($0, in: grantedScopes) }
         guard scopes.isEmpty || isAllowed || habits.ignoresScopes else {
             throw WireRefusal(
                 status: habits.missingScopeStatus,
@@ -286,7 +288,8 @@ extension MastodonWire {
 
     /// Whether another request with the key is in flight.
     func isHeld(_ request: WireRequest, at now: Date) -> Bool {
-        Self.heldName(request).flatMap { heldKeys[$0] }.map { $0 > now } ?? false
+        guard let name = Self.heldName(request), let end = heldKeys[name] else { return false }
+        return end > now
     }
 
     private static func heldName(_ request: WireRequest) -> String? {

@@ -47,9 +47,11 @@ package struct SampleArchive: Sendable {
 
     /// The favorites and normals as JSON Lines, oldest first, for `train classifier`.
     package var exampleLines: String {
-        let labelledPosts = favorites.map { ($0, true) } + normals.map { ($0, false) }
-        return labelledPosts.sorted { $0.0.createdAt < $1.0.createdAt }.map {
-            $0.jsonLine(favorite: $1) + "\n"
+        let labelledPosts =
+            favorites.map { (post: $0, isFavorite: true) }
+            + normals.map { (post: $0, isFavorite: false) }
+        return labelledPosts.sorted { $0.post.createdAt < $1.post.createdAt }.map { labelled in
+            labelled.post.jsonLine(favorite: labelled.isFavorite) + "\n"
         }.joined()
     }
 

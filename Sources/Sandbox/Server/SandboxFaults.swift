@@ -154,7 +154,7 @@ package final class SandboxFaults: @unchecked Sendable {
             let names = request.query.map(\.name)
             let hasLogin = request.header("authorization") != nil
             let index = planned.firstIndex { plan in
-                plan.method ?? method == method && path.hasPrefix(plan.path)
+                (plan.method == nil || plan.method == method) && path.hasPrefix(plan.path)
                     && (hasLogin || !plan.needsLogin)
                     && (plan.parameters.isEmpty || !plan.parameters.isDisjoint(with: names))
             }

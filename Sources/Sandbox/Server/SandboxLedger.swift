@@ -302,7 +302,7 @@ extension SandboxLedger {
     mutating func recordAnswerEnd(of index: Int, isWhole: Bool) {
         if isWhole {
             writes[index].isAnswered = true
-        } else if writes[index].effect != .notActed, !(writes[index].fault?.cutsAnswer ?? false) {
+        } else if writes[index].effect != .notActed, writes[index].fault?.cutsAnswer != true {
             cutAnswers += 1
         }
     }

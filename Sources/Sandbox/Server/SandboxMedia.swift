@@ -143,13 +143,16 @@ struct WireForm: Sendable {
                 let blank = body.range(of: Data("\r\n\r\n".utf8), in: position..<end.lowerBound)
             else { return nil }
             let head = String(decoding: body[position..<blank.lowerBound], as: UTF8.self)
-            guard take(head, Array(body[blank.upperBound..<end.lowerBound])) else { return nil }
+            guard
+                readPart(
+                    head: head, content: Array(body[blank.upperBound..<end.lowerBound]))
+            else { return nil }
             position = end.upperBound
         }
     }
 
     /// Reads one part; false if its headers are missing.
-    private mutating func take(_ head: String, _ content: [UInt8]) -> Bool {
+    private mutating func readPart(head: String, content: [UInt8]) -> Bool {
         func value(_ name: String) -> String? {
             guard let start = head.range(of: " \(name)=\"") else { return nil }
             return String(head[start.upperBound...].prefix { $0 != "\"" })

@@ -76,17 +76,17 @@ actor SandboxNetwork {
         let fault = faults.take(for: request) ?? refusal(of: request, at: now)
         var write = write(of: request, at: now)
         write?.fault = fault
-        if write != nil, fault?.cutsAnswer ?? false { state.ledger.cutAnswers += 1 }
+        if write != nil, fault?.cutsAnswer == true { state.ledger.cutAnswers += 1 }
         if case .actLate(let delay) = fault {
-            postpone(request, write, by: delay, at: now)
+            postpone(request, write: write, by: delay, at: now)
             return Outcome(manner: .nothing(isReset: false))
         }
-        let answer = answer(to: request, fault, at: now)
+        let answer = answer(to: request, fault: fault, at: now)
         return Outcome(
-            answer: dated(answer ?? WireAnswer(status: 0), now),
+            answer: dated(answer ?? WireAnswer(status: 0), at: now),
             manner: fault == nil && answer?.omitsLength == true ? .unmeasured : Manner(fault),
             delay: delay(of: request),
-            write: write.map { recordWrite($0, answer) })
+            write: write.map { recordWrite($0, answer: answer) })
     }
 
     /// The text of every post so far, by its id on a network.
@@ -114,7 +114,7 @@ actor SandboxNetwork {
         // The newest page is refused again in every stretch of `Rule.lasting` seconds.
         if let index = refused[target] {
             let refusedObject = state.ledger.refusedObjects[index]
-            let isOver = refusedObject.until.map { $0 <= now } ?? false
+            let isOver = refusedObject.until.map { $0 <= now } == true
             if !isOver { return verdict.answer.fault(on: request) }
             if !target.isNewest { return nil }
         }
@@ -154,7 +154,7 @@ actor SandboxNetwork {
 
     /// Executes a request, or applies the fault in place of that, and returns the answer; nil if
     /// the fault is to send none.
-    private func answer(to request: WireRequest, _ fault: SandboxFault?, at now: Date)
+    private func answer(to request: WireRequest, fault: SandboxFault?, at now: Date)
         -> WireAnswer?
     {
         state.requestOutcome = nil
@@ -170,7 +170,7 @@ actor SandboxNetwork {
                 + headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
             return WireAnswer(status: status, headers: headerLines, body: Array(body.utf8))
         default:
-            return act(on: request, at: now, cutsAnswer: fault?.cutsAnswer ?? false)
+            return act(on: request, at: now, cutsAnswer: fault?.cutsAnswer == true)
         }
     }
 
@@ -189,7 +189,7 @@ actor SandboxNetwork {
     }
 
     /// Returns an answer with a `Date` header, by the sandbox's clock and its skew.
-    private func dated(_ answer: WireAnswer, _ now: Date) -> WireAnswer {
+    private func dated(_ answer: WireAnswer, at now: Date) -> WireAnswer {
         var answer = answer
         answer.headers.append(("date", (now + faults.clockSkew).httpDate))
         return answer
@@ -207,7 +207,7 @@ extension SandboxNetwork {
     }
 
     /// Adds a write to the ledger with its effect, and returns its index.
-    private func recordWrite(_ write: SandboxLedger.Write, _ answer: WireAnswer?) -> Int {
+    private func recordWrite(_ write: SandboxLedger.Write, answer: WireAnswer?) -> Int {
         var write = write
         write.status = answer?.status
         write.postID = state.requestOutcome.map { String($0.post) }
@@ -219,7 +219,7 @@ extension SandboxNetwork {
     }
 
     private func postpone(
-        _ request: WireRequest, _ write: SandboxLedger.Write?, by delay: TimeInterval, at now: Date
+        _ request: WireRequest, write: SandboxLedger.Write?, by delay: TimeInterval, at now: Date
     ) {
         var late = LateRequest(date: now + max(0, delay), request: request, write: write)
         late.request.arrival = now
@@ -235,7 +235,7 @@ extension SandboxNetwork {
             lateRequests.removeFirst()
             state.advance(to: next.date)
             let answer = act(on: next.request, at: next.date, cutsAnswer: true)
-            if let write = next.write { _ = recordWrite(write, answer) }
+            if let write = next.write { _ = recordWrite(write, answer: answer) }
         }
         state.advance(to: now)
     }

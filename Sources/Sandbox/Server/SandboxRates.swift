@@ -64,7 +64,7 @@ struct RateCounter: Sendable {
     ///   - allowance: The allowed amount; must not change its period for the same count.
     ///   - now: The server's clock.
     /// - Returns: The standing afterwards.
-    mutating func count(_ amount: Int = 1, by who: String, of allowance: Allowance, at now: Date)
+    mutating func add(_ amount: Int = 1, by who: String, of allowance: Allowance, at now: Date)
         -> Standing
     {
         let window = Int((now.timeIntervalSince1970 / Double(allowance.period)).rounded(.down))

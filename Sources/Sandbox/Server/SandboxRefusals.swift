@@ -87,10 +87,13 @@ package struct SandboxRefusals: Equatable, Sendable {
         var name = "\(seed) \(target.object.rawValue) \(target.name)"
         if target.isNewest { name += " \(Int(now.timeIntervalSince1970 / max(1, rule.lasting)))" }
         let draw = SandboxIdentity.hash(name + " drawn")
-        guard Double(draw >> 11) / Double(1 << 53) < rule.share else { return nil }
+        // The upper 53 bits as a number from 0 to less than 1.
+        let fraction = Double(draw >> 11) / Double(1 << 53)
+        guard fraction < rule.share else { return nil }
         let forGood = target.isNewest ? [] : rule.forGood
-        let choices: [(Answer, TimeInterval?)] =
-            forGood.map { ($0, nil) } + rule.passing.map { ($0, rule.lasting) }
+        let choices: [(answer: Answer, lasting: TimeInterval?)] =
+            forGood.map { (answer: $0, lasting: nil) }
+            + rule.passing.map { (answer: $0, lasting: rule.lasting) }
         return choices.isEmpty
             ? nil : choices[Int(SandboxIdentity.hash(name + " answered") % UInt64(choices.count))]
     }
@@ -131,7 +134,7 @@ extension SandboxRefusals.Target {
         switch (first, apiPath.count) {
         case ("statuses", 2): return (.post, segments[3])
         case ("statuses", 3) where segments[4] == "context": return (.thread, segments[3])
-        case ("accounts", 2) where segments[3].first?.isNumber ?? false:
+        case ("accounts", 2) where segments[3].first?.isNumber == true:
             return (.person, segments[3])
         case ("accounts", 3) where segments[4] == "statuses": return (.list, segments[3])
         case ("notifications", 1): return (.mentions, "")

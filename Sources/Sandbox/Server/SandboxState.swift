@@ -98,9 +98,9 @@ struct SandboxState: Sendable {
         init(_ person: Int, _ text: String) {
             self.person = person
             let space = CharacterSet.whitespacesAndNewlines
-            let isTrimmed = [text.unicodeScalars.first, text.unicodeScalars.last].allSatisfy {
-                edge in
-                edge.map { !space.contains($0) } ?? true
+            let edges = [text.unicodeScalars.first, text.unicodeScalars.last].compactMap(\.self)
+            let isTrimmed = edges.allSatisfy { edge in
+                !space.contains(edge)
             }
             // The check avoids trimming, which takes much longer even if there is nothing to trim.
             self.text = isTrimmed ? text : text.trimmingCharacters(in: space)
@@ -224,7 +224,7 @@ extension SandboxState {
             id: nextID(at: date, wanted: nil), author: author, createdAt: date, text: draft.text,
             html: StatusHTML(draft.text, population: population), visibility: draft.visibility,
             warning: draft.warning,
-            isSensitive: draft.isSensitive || !draft.warning.isEmpty && !draft.warningsAreTitles,
+            isSensitive: draft.isSensitive || (!draft.warning.isEmpty && !draft.warningsAreTitles),
             language: draft.language, replyTo: draft.replyTo)
         post.explicitRecipients = explicitRecipients(of: draft)
         post.media = draft.media
@@ -316,7 +316,7 @@ extension SandboxState {
         let earlierRecipients = Set(old.recipients)
         for person in post.recipients
         where person != post.author && !earlierRecipients.contains(person) {
-            notify(person, .mention, by: post.author, post: post.id, at: date, post.notice)
+            notify(person, .mention, by: post.author, post: post.id, at: date, notice: post.notice)
         }
     }
 
@@ -344,13 +344,14 @@ extension SandboxState {
         }
         for person in post.recipients where person != post.author {
             notify(
-                person, .mention, by: post.author, post: post.id, at: post.createdAt, post.notice)
+                person, .mention, by: post.author, post: post.id, at: post.createdAt,
+                notice: post.notice)
         }
     }
 
     mutating func notify(
         _ person: Int, _ kind: SandboxNotification.Kind, by cause: Int, post: Int64?, at date: Date,
-        _ notice: SandboxNotice = .atOnce
+        notice: SandboxNotice = .atOnce
     ) {
         guard person == SandboxPopulation.human || person == SandboxPopulation.bot, person != cause
         else { return }
@@ -371,8 +372,10 @@ extension SandboxState {
     /// is free and in order.
     mutating func nextID(at date: Date, wanted: Int64?) -> Int64 {
         let idOfDate = SandboxPost.id(at: date)
-        let isWantedUsable = wanted.map { $0 >= idOfDate && $0 - idOfDate < 65_536 } ?? false
-        let id = max(lastID + 1, isWantedUsable ? wanted ?? idOfDate : idOfDate)
+        var preferred = idOfDate
+        // An id of the same millisecond differs in its lower 16 bits only.
+        if let wanted, wanted >= idOfDate, wanted - idOfDate < 65_536 { preferred = wanted }
+        let id = max(lastID + 1, preferred)
         lastID = id
         return id
     }
@@ -386,7 +389,7 @@ extension SandboxState {
 /// The visibility of posts, the conversations around them, and the posts that the bot may favorite.
 extension SandboxState {
     func isFavorited(_ id: Int64, by person: Int) -> Bool {
-        favorited[person]?.contains(id) ?? false
+        favorited[person]?.contains(id) == true
     }
 
     /// Whether `viewer` may read the post; nil for a client without a token.
@@ -398,18 +401,19 @@ extension SandboxState {
         {
             return true
         }
-        return post.visibility == .private && population.follows(viewer, post.author)
+        return post.visibility == .private && population.isFollowed(post.author, by: viewer)
     }
 
     /// Whether a post reaches the reader's home: the reader's own posts, and posts of followed
     /// people, except answers to a person whom the reader does not follow.
     func reachesHome(of reader: Int, _ post: SandboxPost) -> Bool {
         if post.author == reader { return true }
-        guard population.follows(reader, post.author), post.visibility != .direct else {
+        guard population.isFollowed(post.author, by: reader), post.visibility != .direct else {
             return false
         }
         guard post.replyTo != nil, let answered = post.replyToAuthor else { return true }
-        return answered == reader || answered == post.author || population.follows(reader, answered)
+        return answered == reader || answered == post.author
+            || population.isFollowed(answered, by: reader)
     }
 
     /// The posts above one, the oldest first.

@@ -87,15 +87,18 @@ struct TownEntities {
         guard text.utf8.contains(UInt8(ascii: "@")) else { return [] }
         var people: [TownPerson] = []
         for case .mention(let user, let host) in StatusText.pieces(of: text) {
-            if let person = person(user, host), !people.contains(person) { people.append(person) }
+            if let person = person(named: user, at: host), !people.contains(person) {
+                people.append(person)
+            }
         }
         return people
     }
 
-    private func person(_ user: String, _ host: String?) -> TownPerson? {
-        TownPerson(userName: user.lowercased(), in: plan).flatMap { person in
-            host.map { $0.lowercased() == plan.domain(of: person.household) } ?? true ? person : nil
-        }
+    /// The person with a name; a name without a host is the same on every server of the town.
+    private func person(named user: String, at host: String?) -> TownPerson? {
+        let person = TownPerson(userName: user.lowercased(), in: plan)
+        guard let person, let host else { return person }
+        return host.lowercased() == plan.domain(of: person.household) ? person : nil
     }
 
     private func id(of part: TownPart) -> WireJSON {
@@ -118,7 +121,7 @@ struct TownEntities {
             case .link(let link): StatusHTML.escaped(link)
             case .hashtag(let tag): "#" + StatusHTML.escaped(tag)
             case .mention(let user, let host):
-                person(user, host).map { person in
+                person(named: user, at: host).map { person in
                     let address = "https://\(plan.domain(of: person.household))/@\(person.userName)"
                     return
                         "<span class=\"h-card\"><a href=\"\(address)\" class=\"u-url mention\">@<span>"

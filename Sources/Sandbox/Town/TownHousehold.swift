@@ -84,7 +84,7 @@ struct TownHousehold: Sendable {
                 seed: event.seed)
             insert(post)
             // A bot that has not read its mentions yet does not notice them.
-            let isHeard = firstPoll.map { $0 < date } ?? false
+            let isHeard = firstPoll.map { $0 < date } == true
             ledger.mentions.append(
                 .init(
                     household: number, id: post.id, date: post.date,
@@ -141,7 +141,7 @@ struct TownHousehold: Sendable {
     }
 
     /// Counts a request of an account and returns its number in these five minutes.
-    mutating func count(_ part: TownPart, window: Int) -> Int {
+    mutating func countRequest(by part: TownPart, window: Int) -> Int {
         let index = part == .bot ? 1 : 0
         if windows[index].window != window { windows[index] = (window, 0) }
         windows[index].used += 1

@@ -47,7 +47,7 @@ extension TownPlan {
     /// Returns the events of a household on a local day, in the order of time.
     func events(of household: Int, onDay day: Int) -> [TownEvent] {
         guard pace == .lively else { return [] }
-        var generator = generator(household, day)
+        var generator = generator(ofHousehold: household, purpose: day)
         let start = Self.midnight(ofDay: day).milliseconds
         var events: [TownEvent] = []
         func add(_ action: TownEvent.Action, from first: Int, below limit: Int) {

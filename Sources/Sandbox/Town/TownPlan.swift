@@ -57,7 +57,7 @@ package struct TownPlan: Sendable {
     }
 
     /// A source of numbers for one purpose, the same in every run with this seed.
-    func generator(_ household: Int, _ purpose: Int) -> SampleGenerator {
+    func generator(ofHousehold household: Int, purpose: Int) -> SampleGenerator {
         var mixer = SampleGenerator(seed: seed ^ UInt64(household + 1) &* 0x9E6C_63D0_876A_46AF)
         let first = mixer.next()
         return SampleGenerator(
@@ -171,7 +171,8 @@ extension TownPlan {
 
     /// The access token of a person's account.
     package func token(of person: TownPerson) -> String {
-        var generator = generator(person.household, -1 - Int(person.part.rawValue))
+        var generator = generator(
+            ofHousehold: person.household, purpose: -1 - Int(person.part.rawValue))
         return person.userName + "-" + String(generator.next(), radix: 36)
     }
 

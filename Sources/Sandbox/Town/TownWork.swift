@@ -57,8 +57,8 @@ struct TownWork {
                     status: 418, message: "I'm a teapot: no user-agent sent with request")
             }
             if let caller = call.caller {
-                let count = household.count(
-                    caller.part, window: Int(now.timeIntervalSince1970 / 300))
+                let count = household.countRequest(
+                    by: caller.part, window: Int(now.timeIntervalSince1970 / 300))
                 used = count
                 guard count <= plan.requestsPerFiveMinutes else {
                     throw WireRefusal(status: 429, message: "Too many requests")
@@ -199,7 +199,7 @@ struct TownWork {
         let posts = page.ids.compactMap { allFavorites.element(withID: $0, by: \.id) }.compactMap {
             household.post($0.post)
         }
-        return list(posts.map(entities.status), page)
+        return list(posts.map(entities.status), on: page)
     }
 
     private func page(
@@ -209,11 +209,11 @@ struct TownWork {
         let page = WirePage(
             household.posts, by: \.id, bounds: try bounds(standard: standard, maximum: maximum),
             isVisible: isWanted)
-        return list(page.ids.compactMap { household.post($0) }.map(entity), page)
+        return list(page.ids.compactMap { household.post($0) }.map(entity), on: page)
     }
 
     /// Returns a page with the links to the next and the previous page.
-    private func list(_ items: [WireJSON], _ page: WirePage) -> WireAnswer {
+    private func list(_ items: [WireJSON], on page: WirePage) -> WireAnswer {
         var answer = WireAnswer.json(.array(items))
         let base =
             "http://\(call.request.header("host") ?? "127.0.0.1")\(call.request.target.prefix { $0 != "?" })"

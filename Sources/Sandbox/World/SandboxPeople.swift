@@ -38,8 +38,8 @@ package struct SandboxPopulation: Sendable {
         let others = Set(people.indices.dropFirst(2))
         // Some strangers are followed by only one of the two, so that the bot does not see exactly
         // the posts it learned from.
-        self.followedByHuman = others.subtracting(Self.every(fourth: 1, of: strangers))
-        self.followedByBot = others.subtracting(Self.every(fourth: 0, of: strangers)).union([
+        self.followedByHuman = others.subtracting(Self.everyFourth(of: strangers, from: 1))
+        self.followedByBot = others.subtracting(Self.everyFourth(of: strangers, from: 0)).union([
             Self.human
         ])
     }
@@ -59,7 +59,7 @@ package struct SandboxPopulation: Sendable {
     }
 
     /// Whether `follower`, the human or the bot, follows `person`.
-    func follows(_ follower: Int, _ person: Int) -> Bool {
+    func isFollowed(_ person: Int, by follower: Int) -> Bool {
         switch follower {
         case Self.human: followedByHuman.contains(person)
         case Self.bot: followedByBot.contains(person)
@@ -67,8 +67,8 @@ package struct SandboxPopulation: Sendable {
         }
     }
 
-    private static func every(fourth remainder: Int, of indices: [Int]) -> Set<Int> {
-        Set(indices.enumerated().filter { $0.offset % 4 == remainder }.map(\.element))
+    private static func everyFourth(of indices: [Int], from first: Int) -> Set<Int> {
+        Set(indices.enumerated().filter { $0.offset % 4 == first }.map(\.element))
     }
 
     private static var humanPerson: SandboxPerson {

@@ -183,10 +183,12 @@ extension SandboxScript {
 
     /// Mentions by people whom the bot must not answer; at least one of each kind.
     private mutating func writeQuietMentions(in windows: [DateInterval]) {
-        let kinds: [(SandboxPerson.Role, SandboxMention.Kind, Double)] = [
-            (.stranger, .stranger, 0.1), (.automated, .automated, 1), (.optedOut, .optedOut, 0.5),
+        let kinds: [(role: SandboxPerson.Role, kind: SandboxMention.Kind, dailyMean: Double)] = [
+            (role: .stranger, kind: .stranger, dailyMean: 0.1),
+            (role: .automated, kind: .automated, dailyMean: 1),
+            (role: .optedOut, kind: .optedOut, dailyMean: 0.5),
         ]
-        for (role, kind, rate) in kinds {
+        for (role, kind, dailyMean) in kinds {
             let authors = population.indices(of: role)
             guard let first = windows.first, let author = generator.element(of: authors) else {
                 continue
@@ -194,7 +196,7 @@ extension SandboxScript {
             mention(by: author, at: first.date(at: 0.2 + 0.6 * generator.uniform()), kind: kind)
             for window in windows {
                 for author in authors {
-                    for _ in 0..<poisson(rate) {
+                    for _ in 0..<poisson(dailyMean) {
                         mention(by: author, at: window.date(at: generator.uniform()), kind: kind)
                     }
                 }

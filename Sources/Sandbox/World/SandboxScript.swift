@@ -127,8 +127,8 @@ extension SandboxScript {
     /// The number of days before the run on which the posts of other people begin.
     static let pastDays = 21
 
-    /// Returns the number of posts a day by role.
-    private static func rate(_ role: SandboxPerson.Role) -> Double {
+    /// Returns the mean number of posts a day of a person with the role.
+    private static func dailyMean(of role: SandboxPerson.Role) -> Double {
         switch role {
         case .friend: 3
         case .stranger: 2.5
@@ -168,7 +168,7 @@ extension SandboxScript {
         for day in days(from: start, to: end) {
             var drafts: [(date: Date, author: Int)] = []
             for index in people.indices.dropFirst(2) {
-                for _ in 0..<poisson(Self.rate(people[index].role)) {
+                for _ in 0..<poisson(Self.dailyMean(of: people[index].role)) {
                     guard let date = wakingInstant(on: day), date >= start, date < end else {
                         continue
                     }
@@ -289,7 +289,7 @@ extension SandboxScript {
 
     private mutating func writeArchived(_ entry: Post, text: String, target: Int?) {
         let language: SampleLanguage =
-            entry.language?.hasPrefix("ja") ?? false ? .japanese : .english
+            entry.language?.hasPrefix("ja") == true ? .japanese : .english
         let id = SandboxIdentity.localID(of: entry.id, by: people[SandboxPopulation.human])
         post(by: SandboxPopulation.human, at: entry.createdAt, text: text, language: language) {
             post in

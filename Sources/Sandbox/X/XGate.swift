@@ -162,9 +162,13 @@ struct XSignature: Sendable {
 
     /// Names and values, percent-encoded and sorted by their bytes.
     var parameterText: String {
-        parameters.map { (Self.escaped($0.name), Self.escaped($0.value)) }
-            .sorted { $0.0 == $1.0 ? Self.precedes($0.1, $1.1) : Self.precedes($0.0, $1.0) }
-            .map { "\($0.0)=\($0.1)" }.joined(separator: "&")
+        parameters.map { (name: Self.escaped($0.name), value: Self.escaped($0.value)) }
+            .sorted { first, second in
+                first.name == second.name
+                    ? Self.precedes(first.value, second.value)
+                    : Self.precedes(first.name, second.name)
+            }
+            .map { "\($0.name)=\($0.value)" }.joined(separator: "&")
     }
 
     /// The signature base string.

@@ -50,11 +50,12 @@ struct XLogin: Sendable {
         func value(_ name: String) -> String? { parameters.first { $0.name == name }?.value }
         guard value("oauth_callback") == "oob" else {
             throw Self.versionOneError(
-                403, 415, "Callback URL not approved for this client application.")
+                status: 403, code: 415, "Callback URL not approved for this client application.")
         }
         let level = value("x_auth_access_type")
         guard level == nil || level == "read" || level == "write" else {
-            throw Self.versionOneError(400, 214, "x_auth_access_type is neither read nor write.")
+            throw Self.versionOneError(
+                status: 400, code: 214, "x_auth_access_type is neither read nor write.")
         }
         let token = generator.word()
         let login = Pending(
@@ -75,14 +76,16 @@ struct XLogin: Sendable {
         let token = value("oauth_token") ?? ""
         let name = value("screen_name") ?? directory.handles[SandboxPopulation.bot]
         guard var login = pending[token] else {
-            throw Self.versionOneError(403, 89, "This request token is not valid any more.")
+            throw Self.versionOneError(
+                status: 403, code: 89, "This request token is not valid any more.")
         }
         guard
             let person = directory.person(
                 handle: name.first == "@" ? String(name.dropFirst()) : name),
             person == SandboxPopulation.human || person == SandboxPopulation.bot
         else {
-            throw Self.versionOneError(403, 32, "Nobody here knows the password of this account.")
+            throw Self.versionOneError(
+                status: 403, code: 32, "Nobody here knows the password of this account.")
         }
         login.person = person
         pending[token] = login
@@ -105,7 +108,10 @@ struct XLogin: Sendable {
         let parameters = XSignature(request, authorization: caller.authorization).parameters
         guard let token = caller.token, let login = pending[token], let person = login.person,
             parameters.first(where: { $0.name == "oauth_verifier" })?.value == login.pin
-        else { throw Self.versionOneError(401, 32, "Could not authenticate you.") }
+        else {
+            throw Self.versionOneError(
+                status: 401, code: 32, "Could not authenticate you.")
+        }
         pending[token] = nil
         let accessToken = "\(directory.ids[person])-\(generator.word())"
         let secret = generator.word()
@@ -132,7 +138,7 @@ struct XLogin: Sendable {
     }
 
     /// An error in the form of version 1.1, to which these endpoints belong.
-    private static func versionOneError(_ status: Int, _ code: Int, _ message: String) -> XRefusal {
+    private static func versionOneError(status: Int, code: Int, _ message: String) -> XRefusal {
         XRefusal(
             status: status,
             body: ["errors": [["code": .integer(code), "message": .string(message)]]],

@@ -102,7 +102,7 @@ struct XObjects {
             mediaKey: "3_\(post.id)")
     }
 
-    func name(_ field: String) -> String { XFields.name(field, habits.answerSpelling) }
+    func name(_ field: String) -> String { XFields.name(of: field, in: habits.answerSpelling) }
 
     func original(of post: SandboxPost) -> SandboxPost? {
         post.repostOf.flatMap { state.posts[$0] }
@@ -285,7 +285,7 @@ struct XFields: Sendable {
     func expands(_ name: String) -> Bool { expansions.contains(name) }
 
     /// The name of a field in answers.
-    static func name(_ field: String, _ spelling: XHabits.Spelling) -> String {
+    static func name(of field: String, in spelling: XHabits.Spelling) -> String {
         spelling == .post ? newNames[field] ?? field : field
     }
 

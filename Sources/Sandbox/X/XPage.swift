@@ -8,6 +8,11 @@ struct XPage: Sendable {
     var next: String?
     var previous: String?
 
+    /// The first letters of tokens: for a page below the cursor, above it, and for a pause.
+    private static let olderKind = "n"
+    private static let newerKind = "p"
+    private static let pauseKind = "e"
+
     /// The position of a page, as in its token.
     private enum Start {
         case top
@@ -38,12 +43,14 @@ struct XPage: Sendable {
 
         func isBelow(_ cursor: Int64, _ post: SandboxPost) -> Bool {
             if let since { return cursor <= since }
-            return start.map { post.createdAt < $0 } ?? false
+            guard let start else { return false }
+            return post.createdAt < start
         }
 
         func isAbove(_ cursor: Int64, _ post: SandboxPost) -> Bool {
             if let until { return cursor >= until }
-            return end.map { post.createdAt >= $0 } ?? false
+            guard let end else { return false }
+            return post.createdAt >= end
         }
     }
 
@@ -63,7 +70,7 @@ struct XPage: Sendable {
         let size = try call.pageSize()
         let start = try Self.start(of: call)
         if case .pause(let cursor) = start {
-            next = Self.token("n", cursor, call)
+            next = Self.token(kind: Self.olderKind, at: cursor, for: call)
             return
         }
         let capacity = call.habits.shortPages ? max(1, size / 3) : size
@@ -77,7 +84,9 @@ struct XPage: Sendable {
             pageItems = items.suffix(capacity)
             isFromBelow = true
             if items.count > capacity {
-                previous = pageItems.first.map { Self.token("p", $0.cursor, call) }
+                previous = pageItems.first.map {
+                    Self.token(kind: Self.newerKind, at: $0.cursor, for: call)
+                }
             }
         } else {
             pageItems = items.prefix(capacity)
@@ -85,17 +94,18 @@ struct XPage: Sendable {
         }
         // A page that was reached from below has more items below it.
         if let last = pageItems.last, isFromBelow || items.count > capacity {
-            next = Self.token(call.habits.emptyPages ? "e" : "n", last.cursor, call)
+            let kind = call.habits.emptyPages ? Self.pauseKind : Self.olderKind
+            next = Self.token(kind: kind, at: last.cursor, for: call)
         }
         if case .older = start, let first = pageItems.first {
-            previous = Self.token("p", first.cursor, call)
+            previous = Self.token(kind: Self.newerKind, at: first.cursor, for: call)
         }
         posts = pageItems.map(\.post).filter { !isLeftOut($0) }
     }
 
     /// Returns the posts between the bounds and on the wanted side of the start, newest first.
     ///
-    /// At most one more than `room`; all of them if posts newer than the start are wanted.
+    /// At most one more than `capacity`; all of them if posts newer than the start are wanted.
     private static func items(
         of cursors: [Int64], depth: Int, oldest: Date?, from start: Start, bounds: Bounds,
         capacity: Int, call: XCall,
@@ -107,7 +117,8 @@ struct XPage: Sendable {
             if case .newer(let lowest) = start, cursor <= lowest { break }
             guard let post = post(cursor) else { continue }
             seenCount += 1
-            if seenCount > depth || oldest.map({ post.createdAt < $0 }) ?? false { break }
+            if seenCount > depth { break }
+            if let oldest, post.createdAt < oldest { break }
             if bounds.isBelow(cursor, post) { break }
             if bounds.isAbove(cursor, post) || isHidden(post, call) { continue }
             if case .older(let highest) = start, cursor >= highest { continue }
@@ -132,21 +143,21 @@ extension XPage {
         let parts = text.split(separator: "z", omittingEmptySubsequences: false)
         guard parts.count == 2, let kind = text.first,
             let cursor = Int64(parts[0].dropFirst(), radix: 35),
-            token(String(kind), cursor, call) == text
+            token(kind: String(kind), at: cursor, for: call) == text
         else {
             throw .invalid(
                 "pagination_token", text,
                 "The `pagination_token` query parameter value is not valid")
         }
-        switch kind {
-        case "n": return .older(cursor)
-        case "p": return .newer(cursor)
+        switch String(kind) {
+        case olderKind: return .older(cursor)
+        case newerKind: return .newer(cursor)
         default: return .pause(cursor)
         }
     }
 
     /// A token is valid for one list only.
-    private static func token(_ kind: String, _ cursor: Int64, _ call: XCall) -> String {
+    private static func token(kind: String, at cursor: Int64, for call: XCall) -> String {
         let list = SandboxIdentity.hash("\(kind) \(cursor) \(call.request.path)") % 1_000_000
         return kind + String(cursor, radix: 35) + "z" + String(list, radix: 35)
     }

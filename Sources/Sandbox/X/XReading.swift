@@ -43,7 +43,7 @@ extension XWire {
         }
         let depth = excluded.contains("replies") ? Depth.postsWithoutReplies : Depth.posts
         let page = try page(of: state.postsByAuthor[person], depth: depth, state, call) {
-            Self.isLeftOut($0, excluded)
+            Self.isLeftOut($0, excluding: excluded)
         }
         return list(page, &state, call, owner: person)
     }
@@ -69,7 +69,7 @@ extension XWire {
         let page = try page(
             of: state.homes[call.caller] ?? [], depth: Depth.home, oldest: call.now - Depth.homeAge,
             state, call
-        ) { Self.isLeftOut($0, excluded) }
+        ) { Self.isLeftOut($0, excluding: excluded) }
         return list(page, &state, call, owner: nil)
     }
 
@@ -141,7 +141,7 @@ extension XWire {
             post: XObjects(state, call).visible)
     }
 
-    private static func isLeftOut(_ post: SandboxPost, _ excluded: Set<String>) -> Bool {
+    private static func isLeftOut(_ post: SandboxPost, excluding excluded: Set<String>) -> Bool {
         (excluded.contains("retweets") && post.repostOf != nil)
             || (excluded.contains("replies") && post.replyTo != nil)
     }

@@ -48,7 +48,7 @@ struct XText: Sendable {
         pieces.contains { if case .link = $0.kind { true } else { false } }
     }
 
-    /// Whether the text needs more remainingSize than an ordinary post has.
+    /// Whether the text is longer than an ordinary post may be.
     var isLong: Bool { pieces.reduce(0) { $0 + XWeight.weight(of: $1.text) } > XWeight.maximum }
 
     /// The text with an `@name` in front.

@@ -66,7 +66,7 @@ enum XLinks {
         var index = scalars.startIndex
         var previous: Unicode.Scalar?
         while index < scalars.endIndex {
-            if isHost(scalars[index]), previous.map(mayPrecede) ?? true,
+            if isHost(scalars[index]), mayPrecede(previous),
                 let end = end(of: scalars[index...])
             {
                 ranges.append(index..<end)
@@ -158,8 +158,9 @@ enum XLinks {
         ".,!?;:)'".unicodeScalars.contains(scalar)
     }
 
-    private static func mayPrecede(_ scalar: Unicode.Scalar) -> Bool {
-        !isHost(scalar) && !"@＠$#＃-./".unicodeScalars.contains(scalar)
+    private static func mayPrecede(_ scalar: Unicode.Scalar?) -> Bool {
+        guard let scalar else { return true }
+        return !isHost(scalar) && !"@＠$#＃-./".unicodeScalars.contains(scalar)
     }
 
     private static let topLevels: Set = [

@@ -68,7 +68,7 @@ struct XWire: SandboxWire {
         }
         let (endpoint, segments) = try XEndpoint.of(request)
         let (grant, _) = try gate.admit(request, clock: (request.arrival ?? now) + skew, skew: skew)
-        let rate = count(endpoint, by: grant.person, at: clock)
+        let rate = countRequest(to: endpoint, by: grant.person, at: clock)
         headers = Self.headers(rate, "x-rate-limit", isTrue: !habits.misstatesLimits, at: clock)
         headers.append(("x-access-level", grant.canWrite ? "read-write" : "read"))
         if rate.isExceeded { throw .tooMany }
@@ -109,11 +109,11 @@ struct XWire: SandboxWire {
     }
 
     /// Counts a request in the current quarter of an hour.
-    private mutating func count(_ endpoint: XEndpoint, by person: Int, at clock: Date)
+    private mutating func countRequest(to endpoint: XEndpoint, by person: Int, at clock: Date)
         -> RateCounter.Standing
     {
         let limit = limits == .unlimited ? limits.requests : endpoint.limit
-        return rates.count(
+        return rates.add(
             by: "\(endpoint) \(person)", of: .init(amount: limit, period: 900), at: clock)
     }
 

@@ -8,7 +8,7 @@ extension XWire {
     {
         let request = try XPostRequest(call.request)
         var parent: SandboxPost?
-        if let id = request.replyTo { parent = try answerable(id, state, call) }
+        if let id = request.replyTo { parent = try answerable(id, in: state, by: call) }
         if !call.habits.publishesRepeats {
             try refuseRepetition(of: request, in: state, by: call.caller)
         }
@@ -119,7 +119,7 @@ extension XWire {
     ///
     /// - Throws: 403 if it is gone, or if its author did not mention the caller in it.
     private func answerable(
-        _ id: Int64, _ state: SandboxState, _ call: XCall
+        _ id: Int64, in state: SandboxState, by call: XCall
     ) throws(XRefusal) -> SandboxPost {
         let objects = XObjects(state, call)
         guard let post = objects.visible(id) else {
@@ -160,9 +160,9 @@ extension XWire {
     private mutating func countPost(by call: XCall) throws(XRefusal) {
         guard let limit = call.habits.postsPerDay else { return }
         let day = 86_400
-        let ownStanding = rates.count(
+        let ownStanding = rates.add(
             by: "posts \(call.caller)", of: .init(amount: limit, period: day), at: call.clock)
-        let commonStanding = rates.count(
+        let commonStanding = rates.add(
             ownStanding.isExceeded ? 0 : 1, by: "posts", of: .init(amount: 10_000, period: day),
             at: call.clock)
         headers += Self.headers(ownStanding, "x-user-limit-24hour", at: call.clock)
@@ -303,8 +303,8 @@ struct XPostRequest: Sendable {
             guard word.first == "$" else { return false }
             let letters = word.dropFirst().prefix { $0.isASCII && $0.isLetter }
             let next = word[letters.endIndex...].first
-            return (1...6).contains(letters.count) && !(next?.isLetter ?? false)
-                && !(next?.isNumber ?? false)
+            return (1...6).contains(letters.count) && next?.isLetter != true
+                && next?.isNumber != true
         }
     }
 }
