@@ -192,8 +192,8 @@ extension RecordValue {
     /// Appends the head of a value.
     ///
     /// - Parameters:
-    ///   - majorType: 0 for a number, 1 for a negative one, 2 for bytes, 3 for a text, 4 for a list,
-    ///     5 for a map.
+    ///   - majorType: 0 for a number, 1 for a negative one, 2 for bytes, 3 for a text, 4 for a
+    ///     list, 5 for a map.
     ///   - argument: The number, the length or the count.
     private static func append(majorType: UInt8, argument: UInt64, to bytes: inout [UInt8]) {
         let width: Int

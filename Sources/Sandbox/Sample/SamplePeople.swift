@@ -150,7 +150,7 @@ extension SamplePeople {
         let round = index / names.count + 1
         let userName = round == 1 ? name : "\(name)\(round)"
         let loved = SampleTopic.loved.count
-        // Two different loved topics, in a combination that changes from person to person, and another.
+        // Two different loved topics, in another combination for each person, and one other.
         let topics = [
             SampleTopic.loved[index % loved],
             SampleTopic.loved[(index / loved + index + 1) % loved],

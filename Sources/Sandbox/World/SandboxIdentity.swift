@@ -85,7 +85,7 @@ package enum SandboxIdentity {
     package static func recordKey(_ id: Int64) -> String {
         let milliseconds = UInt64(max(0, id)) >> 16
         let sequence = UInt64(max(0, id)) & 0xFFFF
-        // The upper six bits of the sequence count microseconds, and the lower ten are the clock id.
+        // The upper six bits of the sequence count microseconds; the lower ten are the clock id.
         let microseconds = (milliseconds &* 1_000 &+ (sequence >> 10)) & ((1 << 53) - 1)
         return recordKey(microseconds: microseconds, clock: sequence & 1_023)
     }
