@@ -184,7 +184,7 @@ package final class MirrorFleet: Service {
         // Whether the process beats in time, so that it knows which mirrors are free.
         let hasRecentSuccess = lastSuccess.withLock { lastSuccess in
             guard let lastSuccess else { return false }
-            return lastSuccess.duration(to: .now) < timing.patience
+            return lastSuccess.duration(to: .now) < timing.silenceLimit
         }
         watch.mayBeIdle = onlyWorker == nil && hasRecentSuccess && claims.unowned == 0
         return watch

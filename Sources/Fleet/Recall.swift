@@ -58,7 +58,7 @@ package struct Recall: Sendable {
     /// Returns when the next undo, effect or look-up is due for which a command may wait; nil for
     /// none.
     package func next() async throws -> Date? {
-        let undo = try await store.nextRecall(includesLateLookUps: false, now: clock.now)
+        let undo = try await store.nextRecall(includesFailed: false, now: clock.now)
         let effect = try await effects?.next()
         return [undo, effect].compactMap(\.self).min()
     }
@@ -67,11 +67,11 @@ package struct Recall: Sendable {
 extension OutboxStore {
     /// When the next undo, or look-up before one, is due; nil for none.
     ///
-    /// See ``nextUnknownUndo(isPatient:)``.
-    func nextRecall(includesLateLookUps: Bool = true, now: Date) async throws -> Date? {
+    /// See ``nextUnknownUndo(includesFailed:)``.
+    func nextRecall(includesFailed: Bool = true, now: Date) async throws -> Date? {
         let times = [
             try await nextUndo(now: now),
-            try await nextUnknownUndo(isPatient: includesLateLookUps),
+            try await nextUnknownUndo(includesFailed: includesFailed),
         ]
         return times.compactMap(\.self).min()
     }

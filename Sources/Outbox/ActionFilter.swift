@@ -81,13 +81,12 @@ package struct ActionFilter: Sendable {
             let personConditions = people.map { person -> SQL in
                 "(target_network = \(person.network.rawValue) AND target_author = \(person.value))"
             }
-            parts.append(
-                personConditions.isEmpty
-                    ? "FALSE"
-                    : "("
-                        + personConditions.dropFirst().reduce(personConditions[0]) {
-                            $0 + " OR " + $1
-                        } + ")")
+            if let first = personConditions.first {
+                let isOneOfThem = personConditions.dropFirst().reduce(first) { $0 + " OR " + $1 }
+                parts.append("(\(isOneOfThem))")
+            } else {
+                parts.append("FALSE")
+            }
         }
         return parts
     }

@@ -12,7 +12,7 @@ package import Storage
 /// repeated.
 ///
 /// - A mirror is taken only if it was released, if it never had a lease, or if this instance has
-///   observed no new beat of its worker for ``LeaseTiming/patience``; see `LeaseWatch`. Wall clocks
+///   observed no new beat of its worker for ``LeaseTiming/silenceLimit``; see `LeaseWatch`. Wall clocks
 ///   are not used.
 /// - Taking is compare-and-set on (mirror, fence). Each change checks the fence in its own
 ///   transaction (`OutboxStore`), so that a lost lease is noticed there.
@@ -21,7 +21,8 @@ package import Storage
 ///   a newer one, can do more. If all are equally disabled, all have their share. A worker with
 ///   ``Scope/listed`` keeps its mirrors.
 /// - A mirror that a newer version held is not taken while a worker of that version or a newer one
-///   lives. Once none has lived for the patience, as after a rollback, an older one may take it.
+///   lives. Once none has lived for the silence limit, as after a rollback, an older one may take
+///   it.
 /// - A migration removes the rows of all workers and revokes all leases
 ///   (``LeaseTable/revokeAll(on:)``). A worker without a row inserts it again, and checks the
 ///   tables before it takes any mirror: after a newer program's migration ``beat()`` and
@@ -36,11 +37,11 @@ package final class Claims: Sendable {
         ///
         /// A worker takes released and new mirrors up to its share at once. It takes mirrors that
         /// were left over at the previous turn up to 5 % above its share. Beyond that it takes only
-        /// mirrors that nobody has taken for the patience.
+        /// mirrors that nobody has taken for the silence limit.
         ///
         /// The mirrors of a silent worker are divided at once among the workers that have lived for
-        /// the patience, because a younger worker cannot know yet which one is silent. Those left
-        /// over at the previous turn are taken in any case.
+        /// the silence limit, because a younger worker cannot know yet which one is silent. Those
+        /// left over at the previous turn are taken in any case.
         ///
         /// With more than 5 % above its share a worker hands mirrors back, slowly. Workers of older
         /// versions are not counted for mirrors that are left over or handed back, because they may
@@ -145,7 +146,7 @@ package final class Claims: Sendable {
 
     /// The number of claimed mirrors that the last turn found free and did not take.
     ///
-    /// The mirrors of a dead worker count only after it has been silent for the patience.
+    /// The mirrors of a dead worker count only after it has been silent for the silence limit.
     package var unowned: Int { lock.withLock { state.unowned } }
 
     /// Forgets a lease that a change has found lost, without changing the database; a later turn
@@ -182,7 +183,7 @@ extension Claims {
     /// Stores a beat, and releases mirrors whose release failed before.
     ///
     /// The leases themselves are read only if others may have taken them: if more than half of the
-    /// patience has passed since the previous beat, if the row of this worker was removed, and
+    /// silence limit has passed since the previous beat, if the row of this worker was removed, and
     /// periodically.
     ///
     /// - Returns: The mirrors whose leases other workers have taken; their work must stop.
@@ -199,7 +200,7 @@ extension Claims {
             let gap = state.lastBeat.map { $0.duration(to: instant()) } ?? .zero
             state.beatsSinceCheck += 1
             return !state.held.isEmpty
-                && (wasRemoved || gap > timing.patience / 2
+                && (wasRemoved || gap > timing.silenceLimit / 2
                     || state.beatsSinceCheck >= Self.turnsBetweenFullReads)
         }
         let lost = mayBeLost ? try await dropLost() : []
@@ -295,7 +296,7 @@ private struct OtherWorkers {
     var versions: [WorkerVersion] = []
     /// The number of living workers that share the mirrors and are at least as able as this one.
     var sharingCount = 0
-    /// The names of these sharing workers that have lived for the patience.
+    /// The names of these sharing workers that have lived for the silence limit.
     var established: [String] = []
     /// The number of these sharing workers with this version or a newer one.
     var peerCount = 0
@@ -332,15 +333,16 @@ extension Claims {
         // A listed mirror is usually free or held by this process, so that other workers do not
         // matter.
         var others = try await scope == .shared ? self.otherWorkers() : nil
-        let leases = try await candidates.isEmpty ? [] : self.leases(of: candidates, others)
+        let leases = try await candidates.isEmpty ? [] : self.leases(of: candidates, others: others)
         if others == nil, leases.contains(where: { needsOtherWorkers($0) }) {
             others = try await self.otherWorkers()
         }
         let knownWorkers = others ?? OtherWorkers()
-        let share = scope == .shared ? Share(of: wanted.count, knownWorkers) : nil
-        let freeMirrors = self.freeMirrors(candidates, leases, knownWorkers, share)
+        let share = scope == .shared ? Share(of: wanted.count, others: knownWorkers) : nil
+        let freeMirrors = self.freeMirrors(
+            among: candidates, leases: leases, others: knownWorkers, share: share)
         do {
-            for portion in freeMirrors.portions { try await take(portion, knownWorkers) }
+            for portion in freeMirrors.portions { try await take(portion, others: knownWorkers) }
         } catch {
             lock.withLock { state.isUncertain = true }
             throw error
@@ -380,7 +382,7 @@ extension Claims {
                 guard record.severity <= severity else { continue }
                 if record.severity < severity, version >= ownVersion { others.isAnyMoreAble = true }
                 others.sharingCount += 1
-                if state.watch.hasLivedForPatience(record.worker) {
+                if state.watch.hasLivedForSilenceLimit(record.worker) {
                     others.established.append(record.worker)
                 }
                 if version >= ownVersion { others.peerCount += 1 }
@@ -391,7 +393,7 @@ extension Claims {
 
     /// Reads the leases that may be taken, or all claimed ones if that costs no more.
     private func leases(
-        of candidates: Set<String>, _ others: OtherWorkers?
+        of candidates: Set<String>, others: OtherWorkers?
     ) async throws -> [LeaseRow] {
         let readsAll = lock.withLock {
             state.turnsSinceFullRead += 1
@@ -449,27 +451,29 @@ extension Claims {
         let inherited: Int
         /// The number of mirrors that it keeps, and takes if others leave them: the share among the
         /// workers that are not older, and 5 % more.
-        let most: Int
+        let maximum: Int
         /// The number of mirrors that it keeps when it hands mirrors back.
-        let least: Int
+        let minimum: Int
         /// Whether it takes and keeps none, because another worker is more able.
-        let isNone: Bool
+        let isEmpty: Bool
 
-        init(of mirrors: Int, _ others: OtherWorkers) {
-            isNone = others.isAnyMoreAble
-            func equalShare(_ count: Int) -> Int {
-                (max(0, mirrors - others.mirrorsOfListed) + count) / (count + 1)
+        init(of mirrors: Int, others: OtherWorkers) {
+            isEmpty = others.isAnyMoreAble
+            func equalShare(_ otherWorkers: Int) -> Int {
+                // Rounded up.
+                let sharedMirrors = max(0, mirrors - others.mirrorsOfListed)
+                return (sharedMirrors + otherWorkers) / (otherWorkers + 1)
             }
             fair = equalShare(others.sharingCount)
-            least = equalShare(others.peerCount)
+            minimum = equalShare(others.peerCount)
             inherited = equalShare(others.established.count)
-            most = least + least / 20
+            maximum = minimum + minimum / 20
         }
     }
 
     /// Returns the free mirrors that this process takes now, and records the number that it leaves.
     private func freeMirrors(
-        _ candidates: Set<String>, _ leases: [LeaseRow], _ others: OtherWorkers, _ share: Share?
+        among candidates: Set<String>, leases: [LeaseRow], others: OtherWorkers, share: Share?
     ) -> [FreeMirror] {
         lock.withLock {
             var free: [FreeMirror] = []
@@ -491,7 +495,7 @@ extension Claims {
                         barred.insert(lease.mirror)
                     } else {
                         let freeTime = state.freeFor[lease.mirror].map { $0 + state.watch.step }
-                        let hasWaited = freeTime.map { $0 >= timing.patience } ?? false
+                        let hasWaited = freeTime.map { $0 >= timing.silenceLimit } ?? false
                         if !hasWaited { barred.insert(lease.mirror) }
                     }
                 }
@@ -506,7 +510,8 @@ extension Claims {
                 }
             )
             let taken = chosen(
-                free.filter { !barred.contains($0.mirror) }, abandoned: abandoned, others, share)
+                free.filter { !barred.contains($0.mirror) }, abandoned: abandoned,
+                others: others, share: share)
             state.unowned = free.count - taken.count
             return taken
         }
@@ -525,11 +530,11 @@ extension Claims {
     /// Chooses the mirrors to take among the free ones, including those of silent workers; the
     /// caller holds the lock.
     private func chosen(
-        _ free: [FreeMirror], abandoned: Set<String>, _ others: OtherWorkers, _ share: Share?
+        _ free: [FreeMirror], abandoned: Set<String>, others: OtherWorkers, share: Share?
     ) -> [FreeMirror] {
         let sorted = free.sorted { $0.mirror < $1.mirror }
         guard let share else { return sorted }
-        guard !share.isNone else { return [] }
+        guard !share.isEmpty else { return [] }
         // To avoid conflicts between workers that claim at the same time, each begins with its own
         // part of the list, and continues with the parts of the other workers from their end.
         let partCount = others.established.count + 1
@@ -544,7 +549,7 @@ extension Claims {
                 switch (freeTime, abandoned.contains(mirror.mirror)) {
                 case (.zero, true): share.inherited
                 case (.zero, false): share.fair
-                case (..<timing.patience, false): share.most
+                case (..<timing.silenceLimit, false): share.maximum
                 default: Int.max
                 }
             guard count < limit else { continue }
@@ -559,7 +564,7 @@ extension Claims {
     /// A worker has a row before it holds a mirror, so that it is never taken for a silent one; one
     /// whose row was removed takes nothing before it has inserted it again. A worker that has
     /// beaten since it was read keeps its row and its mirrors.
-    private func take(_ free: [FreeMirror], _ others: OtherWorkers) async throws {
+    private func take(_ free: [FreeMirror], others: OtherWorkers) async throws {
         if !lock.withLock({ state.hasRow }) { try await enter() }
         let beat = nextBeat()
         let began = instant()
@@ -593,17 +598,17 @@ extension Claims {
     private func surplus(of share: Share) -> [String] {
         lock.withLock {
             let count = state.held.count - state.leaving.count
-            if share.isNone {
+            if share.isEmpty {
                 let names = state.held.keys.filter { !state.leaving.contains($0) }.sorted()
                 state.leaving.formUnion(names)
                 return names
             }
             // Mirrors that were handed back before must have found a new worker first.
             let hasUntakenMirror = state.freeFor.contains {
-                $0.value >= timing.patience / 2 && state.held[$0.key] == nil
+                $0.value >= timing.silenceLimit / 2 && state.held[$0.key] == nil
             }
-            guard count > share.most, !hasUntakenMirror else { return [] }
-            let number = min(count - share.least, max(4, (count - share.least) / 12))
+            guard count > share.maximum, !hasUntakenMirror else { return [] }
+            let number = min(count - share.minimum, max(4, (count - share.minimum) / 12))
             let names = state.held.keys.filter { !state.leaving.contains($0) }.sorted().suffix(
                 number)
             state.leaving.formUnion(names)
@@ -636,7 +641,7 @@ extension Claims {
             while !remaining.isEmpty {
                 let portion = Array(remaining.prefix(500))
                 try await storage.note(
-                    LeaseTable.releasing(portion, of: worker, now: now().milliseconds))
+                    LeaseTable.releasing(portion, heldBy: worker, now: now().milliseconds))
                 remaining = remaining.dropFirst(portion.count)
                 lock.withLock { state.releasing.subtract(portion) }
             }
@@ -658,7 +663,7 @@ extension Claims {
         }
         let now = now().milliseconds
         try await storage.transaction { [worker] connection in
-            try connection.execute(LeaseTable.releasing(nil, of: worker, now: now))
+            try connection.execute(LeaseTable.releasing(heldBy: worker, now: now))
             try connection.execute(WorkerTable.removing(worker))
         }
     }

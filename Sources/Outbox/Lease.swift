@@ -175,7 +175,9 @@ extension LeaseTable {
     /// wait; idempotent.
     ///
     /// - Parameter mirrors: At most some hundred; nil for all.
-    static func releasing(_ mirrors: [String]?, of worker: String, now: Int64) -> SQL {
+    static func releasing(
+        _ mirrors: [String]? = nil, heldBy worker: String, now: Int64
+    ) -> SQL {
         let mirrorCondition: SQL = mirrors.map { " AND mirror IN \(list: $0)" } ?? ""
         return """
             UPDATE leases SET released = TRUE, updated_ms = \(now)

@@ -1,6 +1,6 @@
 /// Detects silent workers, with the observer's monotonic clock alone.
 ///
-/// A worker is silent if its beat has not changed for the patience, summed over the observer's own
+/// A worker is silent if its beat has not changed for the silence limit, summed over the observer's own
 /// readings. The time between two readings counts for at most two intervals: an observer that was
 /// suspended, or could not reach the database, has not observed any silence meanwhile. A worker
 /// without a row does not beat either.
@@ -56,15 +56,15 @@ struct LeaseWatch: Sendable {
         guard let observation = workers[worker], observation.reading == reading else {
             return false
         }
-        return observation.silence >= timing.patience
+        return observation.silence >= timing.silenceLimit
     }
 
-    /// Returns whether a worker was first seen at least one patience ago; false for one that the
+    /// Returns whether a worker was first seen at least one silence limit ago; false for one that the
     /// current reading did not see.
-    func hasLivedForPatience(_ worker: String) -> Bool {
+    func hasLivedForSilenceLimit(_ worker: String) -> Bool {
         guard let observation = workers[worker], observation.reading == reading else {
             return false
         }
-        return observation.age >= timing.patience
+        return observation.age >= timing.silenceLimit
     }
 }

@@ -106,14 +106,14 @@ extension OutboxStore {
     /// own.
     package static let lastUse: SQL = """
         (SELECT MAX(due_ms) FROM actions WHERE actions.mirror = posts.mirror AND kind = 'post'
-            AND source_network = posts.network AND source_post_id = posts.post_id AND \(using))
+            AND source_network = posts.network AND source_post_id = posts.post_id AND \(countsAsUse))
         """
 
     /// An SQL expression on a row of `posts`: how often it was planned or sent as a post of its
     /// own.
     package static let useCount: SQL = """
         past_uses + (SELECT COUNT(*) FROM actions WHERE actions.mirror = posts.mirror AND kind = 'post'
-            AND source_network = posts.network AND source_post_id = posts.post_id AND \(using))
+            AND source_network = posts.network AND source_post_id = posts.post_id AND \(countsAsUse))
         """
 
     /// Updates the archive's last use and number of uses of the posts of some actions.

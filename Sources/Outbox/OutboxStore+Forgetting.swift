@@ -142,14 +142,14 @@ extension OutboxStore {
     {
         var found: [Action] = []
         for (network, group) in Dictionary(grouping: posts, by: \.network) {
-            for (kind, portion) in group.map(\.value).portions.flatMap({
-                [(ActionKind.post, $0), (.reply, $0)]
-            }) {
-                found += try actions(
-                    where: """
-                        kind = \(kind.rawValue) AND source_network = \(network.rawValue)
-                        AND source_post_id IN \(list: portion) AND text <> ''
-                        """, order: "due_ms ASC, id ASC", limit: 1_000_000, on: connection)
+            for portion in group.map(\.value).portions {
+                for kind in [ActionKind.post, .reply] {
+                    found += try actions(
+                        where: """
+                            kind = \(kind.rawValue) AND source_network = \(network.rawValue)
+                            AND source_post_id IN \(list: portion) AND text <> ''
+                            """, order: "due_ms ASC, id ASC", limit: 1_000_000, on: connection)
+                }
             }
         }
         return found

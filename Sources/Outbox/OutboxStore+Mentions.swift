@@ -7,40 +7,40 @@ package struct EarlierReplies: Sendable {
     /// The mentions that have an action.
     package fileprivate(set) var decided: Set<String> = []
     /// The replies to each account that count for the cap of a day.
-    private var today: [AccountID: Int] = [:]
+    private var repliesByAccount: [AccountID: Int] = [:]
     /// The uses of each old reply for each account.
-    private var uses: [AccountID: [PostID: ReplyUse]] = [:]
+    private var usesByAccount: [AccountID: [PostID: ReplyUse]] = [:]
     /// The conversations of replies, by their addresses at the bot's server.
-    private var threads: [String: String] = [:]
+    private var threadsByAddress: [String: String] = [:]
     /// The replies in each conversation that count for its cap, by the conversation's digest.
-    private var counts: [String: Int] = [:]
-    /// The same counts for the conversations in `threads`.
-    private var countsOfThreads: [String: Int] = [:]
+    private var countsOfAskedThreads: [String: Int] = [:]
+    /// The same counts for the conversations in `threadsByAddress`.
+    private var countsOfPublishedThreads: [String: Int] = [:]
     /// The replies in each conversation that were added.
-    private var added: [String: Int] = [:]
+    private var addedCounts: [String: Int] = [:]
 
     package init() {}
 
     /// Returns the number of replies to any of these accounts on this day that count for the cap.
     package func repliesToday(to accounts: [AccountID]) -> Int {
-        Set(accounts).map { today[$0] ?? 0 }.reduce(0, +)
+        Set(accounts).map { repliesByAccount[$0] ?? 0 }.reduce(0, +)
     }
 
     /// Returns the uses of old replies for any of these accounts, by the old reply.
     package func uses(for accounts: [AccountID]) -> [PostID: ReplyUse] {
-        accounts.compactMap { uses[$0] }.reduce(into: [:]) { merged, usesForAccount in
+        accounts.compactMap { usesByAccount[$0] }.reduce(into: [:]) { merged, usesForAccount in
             merged.merge(usesForAccount) { $0.merged(with: $1) }
         }
     }
 
     /// Returns the conversation of the reply published under this address; nil if there is none.
-    package func thread(ofReplyPublishedAs address: String) -> String? { threads[address] }
+    package func thread(ofReplyPublishedAs address: String) -> String? { threadsByAddress[address] }
 
     /// Returns the number of replies in a conversation that count for its cap.
     package func replies(inThread thread: String) -> Int {
         let digest = OutboxStore.forgotten(thread)
-        let stored = max(counts[digest] ?? 0, countsOfThreads[digest] ?? 0)
-        return stored + (added[digest] ?? 0)
+        let stored = max(countsOfAskedThreads[digest] ?? 0, countsOfPublishedThreads[digest] ?? 0)
+        return stored + (addedCounts[digest] ?? 0)
     }
 
     /// Adds a decision that is about to be stored, so that later decisions take it into account.
@@ -49,11 +49,11 @@ package struct EarlierReplies: Sendable {
             [.planned, .suggested].contains(intent.state)
         else { return }
         let person = reply.target.author
-        if intent.due >= midnight { today[person, default: 0] += 1 }
-        added[OutboxStore.forgotten(reply.thread), default: 0] += 1
+        if intent.due >= midnight { repliesByAccount[person, default: 0] += 1 }
+        addedCounts[OutboxStore.forgotten(reply.thread), default: 0] += 1
         guard intent.state == .planned, let source = reply.wording?.source else { return }
         let use = ReplyUse(last: intent.due, isInFlight: true)
-        uses[person, default: [:]].merge([source: use]) { $0.merged(with: $1) }
+        usesByAccount[person, default: [:]].merge([source: use]) { $0.merged(with: $1) }
     }
 
     fileprivate mutating func add(_ row: SQLRow) throws {
@@ -62,19 +62,20 @@ package struct EarlierReplies: Sendable {
         case .decided: decided.insert(name)
         case .publishedThread:
             let thread = try row.text("source")
-            threads[name] = threads[name] ?? thread
-            countsOfThreads[thread] = try row.int("number")
-        case .threadCount: counts[OutboxStore.forgotten(name), default: 0] += try row.int("number")
+            threadsByAddress[name] = threadsByAddress[name] ?? thread
+            countsOfPublishedThreads[thread] = try row.int("number")
+        case .threadCount:
+            countsOfAskedThreads[OutboxStore.forgotten(name), default: 0] += try row.int("number")
         case .use:
             guard let network = NetworkName(rawValue: try row.text("network")) else { return }
             let person = AccountID(network: network, value: name)
-            today[person, default: 0] += try row.int("number")
+            repliesByAccount[person, default: 0] += try row.int("number")
             guard let last = try row.optionalDate("last_ms"),
                 let origin = NetworkName(rawValue: try row.text("source_network"))
             else { return }
             let source = PostID(network: origin, value: try row.text("source"))
-            uses[person, default: [:]][source] = ReplyUse(
-                last: last, isInFlight: try row.int("open") > 0)
+            usesByAccount[person, default: [:]][source] = ReplyUse(
+                last: last, isInFlight: try row.int("in_flight") > 0)
         case nil: return
         }
     }
@@ -136,7 +137,7 @@ extension OutboxStore {
             statements.append(
                 """
                 SELECT 0 AS part, subject AS name, '' AS network, '' AS source_network, '' AS source, 0 AS last_ms,
-                    0 AS open, 0 AS number
+                    0 AS in_flight, 0 AS number
                 FROM actions WHERE mirror = \(mirror) AND kind = 'reply' AND subject IN \(list: Array(names.keys))
                 """)
         }
@@ -144,11 +145,11 @@ extension OutboxStore {
             statements.append(
                 """
                 SELECT 1 AS part, answered.remote_address AS name, '' AS network, '' AS source_network,
-                    answered.thread AS source, 0 AS last_ms, 0 AS open,
+                    answered.thread AS source, 0 AS last_ms, 0 AS in_flight,
                     (SELECT COUNT(*) FROM actions AS replies
                     WHERE replies.mirror = \(mirror) AND replies.kind = 'reply'
                         AND SUBSTR(replies.thread, 1, 200) = SUBSTR(answered.thread, 1, 200)
-                        AND replies.thread = answered.thread AND \(Self.counting)
+                        AND replies.thread = answered.thread AND \(Self.countsForCap)
                         AND +replies.due_ms >= \(question.threadsSince.milliseconds)) AS number
                 FROM actions AS answered
                 WHERE answered.mirror = \(mirror) AND answered.kind = 'reply'
@@ -178,16 +179,17 @@ extension OutboxStore {
 
     /// The statement that counts, for each conversation, the replies that count for its cap.
     private func counts(of threads: [String], since start: Date) -> SQL {
-        let names = Array(Set(threads.flatMap { [$0, Self.forgotten($0)] }))
+        let threadNames = Array(Set(threads.flatMap { [$0, Self.forgotten($0)] }))
         // The index contains the beginning of a thread's name.
         let beginnings = Array(
-            Set(names.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(200))) }))
+            Set(threadNames.map { String(String.UnicodeScalarView($0.unicodeScalars.prefix(200))) })
+        )
         return """
             SELECT 2 AS part, COALESCE(thread, '') AS name, '' AS network, '' AS source_network, '' AS source,
-                0 AS last_ms, 0 AS open, COUNT(*) AS number
+                0 AS last_ms, 0 AS in_flight, COUNT(*) AS number
             FROM actions
             WHERE mirror = \(mirror) AND kind = 'reply' AND SUBSTR(thread, 1, 200) IN \(list: beginnings)
-                AND COALESCE(thread, '') IN \(list: names) AND \(Self.counting)
+                AND COALESCE(thread, '') IN \(list: threadNames) AND \(Self.countsForCap)
                 AND +due_ms >= \(start.milliseconds)
             GROUP BY COALESCE(thread, '')
             """
@@ -199,9 +201,9 @@ extension OutboxStore {
         """
         SELECT 3 AS part, target_author AS name, target_network AS network,
             COALESCE(source_network, '') AS source_network, COALESCE(source_post_id, '') AS source,
-            MAX(CASE WHEN source_post_id IS NOT NULL AND \(Self.using) THEN due_ms END) AS last_ms,
-            MAX(CASE WHEN state IN ('done', 'undone') OR NOT \(Self.using) THEN 0 ELSE 1 END) AS open,
-            SUM(CASE WHEN \(Self.counting) AND due_ms >= \(midnight.milliseconds) THEN 1 ELSE 0 END) AS number
+            MAX(CASE WHEN source_post_id IS NOT NULL AND \(Self.countsAsUse) THEN due_ms END) AS last_ms,
+            MAX(CASE WHEN state IN ('done', 'undone') OR NOT \(Self.countsAsUse) THEN 0 ELSE 1 END) AS in_flight,
+            SUM(CASE WHEN \(Self.countsForCap) AND due_ms >= \(midnight.milliseconds) THEN 1 ELSE 0 END) AS number
         FROM actions WHERE mirror = \(mirror) AND kind = 'reply' AND \(target)
         GROUP BY target_author, target_network, COALESCE(source_network, ''), COALESCE(source_post_id, '')
         """

@@ -93,7 +93,8 @@ extension OutboxStore {
         let wording = final.wording
         let sending = final.sending ?? now
         let stored = try await change(
-            claimed.action, to: .sending, leavingFor: deadline, asOf: version ?? claimed.version,
+            claimed.action, to: .sending, requestDeadline: deadline,
+            asOf: version ?? claimed.version,
             uses: claimed.wording?.source == wording?.source ? .kept : .changed, now: now,
             """
             text = \(wording?.text), language = \(wording?.language), visibility = \(wording?.visibility.rawValue),
@@ -128,7 +129,8 @@ extension OutboxStore {
             throw OutboxError.stateChanged(departed.id, to: .sending)
         }
         let stored = try await change(
-            departed.action, to: .sending, unless: .unwanted, leavingFor: deadline, asOf: version,
+            departed.action, to: .sending, unless: .undoRequested, requestDeadline: deadline,
+            asOf: version,
             now: now,
             """
             next_attempt_ms = \(lookUp.milliseconds), attempts = \(departed.attempts + 1),
@@ -150,7 +152,7 @@ extension OutboxStore {
             throw OutboxError.stateChanged(departed.id, to: .sending)
         }
         return try await change(
-            departed.action, to: .sending, isNote: true, now: now,
+            departed.action, to: .sending, keepsRevision: true, now: now,
             """
             next_attempt_ms = \(time.milliseconds), reason = \(reason), attempts = \(departed.attempts),
             sends = \(sends ?? departed.sends)
@@ -263,7 +265,9 @@ extension OutboxStore {
         _ claimed: Claimed, as state: ActionState, reason: ReasonCode, outcome: String? = nil,
         now: Date
     ) async throws -> Action {
-        try await end(claimed.action, as: state, reason, outcome, sighting: nil, now)
+        try await storeEnd(
+            of: claimed.action, as: state, reason: reason, outcome: outcome, nextSighting: nil,
+            now: now)
     }
 
     /// Ends an action whose request was refused, or whose outcome remains unknown.
@@ -280,7 +284,9 @@ extension OutboxStore {
         guard departed.state == .sending else {
             throw OutboxError.stateChanged(departed.id, to: state)
         }
-        return try await end(departed.action, as: state, reason, outcome, sighting: sighting, now)
+        return try await storeEnd(
+            of: departed.action, as: state, reason: reason, outcome: outcome,
+            nextSighting: sighting, now: now)
     }
 
     /// Skips or expires a waiting action that is not claimed.
@@ -292,12 +298,14 @@ extension OutboxStore {
         guard Self.waitingStates.contains(waiting.state) else {
             throw OutboxError.stateChanged(waiting.id, to: state)
         }
-        return try await end(waiting, as: state, .outbox(reason), nil, sighting: nil, now)
+        return try await storeEnd(
+            of: waiting, as: state, reason: .outbox(reason), outcome: nil, nextSighting: nil,
+            now: now)
     }
 
-    private func end(
-        _ action: Action, as state: ActionState, _ reason: ReasonCode, _ outcome: String?,
-        sighting: Date?, _ now: Date
+    private func storeEnd(
+        of action: Action, as state: ActionState, reason: ReasonCode, outcome: String?,
+        nextSighting sighting: Date?, now: Date
     ) async throws -> Action {
         var explanation = action.explanation
         if let outcome { explanation = Explanation(adding: outcome, to: explanation) }
@@ -323,7 +331,7 @@ extension OutboxStore {
     private enum Obstacle {
         case pinned
         /// A request to undo, which does not change the revision of an action in flight.
-        case unwanted
+        case undoRequested
     }
 
     /// Whether a change of an action may affect the archive's records of uses.
@@ -335,28 +343,29 @@ extension OutboxStore {
     /// Changes an action that still has the state and the revision that were read, under the lease.
     ///
     /// - Parameters:
-    ///   - read: The action as the caller read it.
-    ///   - orItsDeparture: Whether to change also a row that is `read` after its departure.
+    ///   - storedAction: The action as the caller read it.
+    ///   - orItsDeparture: Whether to change also a row that is `storedAction` after its departure.
     ///   - orUnsettled: Whether to change also an action that ended with an unknown outcome.
-    ///   - isNote: Whether the revision stays.
+    ///   - keepsRevision: Whether the revision stays.
     ///   - deadline: The maximum duration of the request that is sent now; nil for none.
     ///   - version: The version of a person's operations that must still hold.
     ///   - uses: Whether the uses of the archive's posts have to be counted anew.
     private func change(
-        _ read: Action, orItsDeparture: Bool = false, orUnsettled: Bool = false,
+        _ storedAction: Action, orItsDeparture: Bool = false, orUnsettled: Bool = false,
         to state: ActionState,
-        unless obstacle: Obstacle? = nil, isNote: Bool = false,
-        leavingFor deadline: Duration? = nil,
+        unless obstacle: Obstacle? = nil, keepsRevision: Bool = false,
+        requestDeadline deadline: Duration? = nil,
         asOf version: Int64? = nil, uses: Uses = .kept, now: Date, _ assignments: SQL? = nil
     ) async throws -> Action {
-        var allowed = Self.isStill(read)
+        var allowed = Self.isStill(storedAction)
         if orItsDeparture {
-            allowed = "(\(allowed) OR state = 'sending' AND revision = \(read.revision + 1))"
+            allowed =
+                "(\(allowed) OR state = 'sending' AND revision = \(storedAction.revision + 1))"
         }
         if orUnsettled { allowed = "(\(allowed) OR \(Self.unsettled))" }
         switch obstacle {
         case .pinned: allowed = "\(allowed) AND NOT pinned"
-        case .unwanted: allowed += " AND undo_asked_ms IS NULL"
+        case .undoRequested: allowed += " AND undo_asked_ms IS NULL"
         case nil: break
         }
         let newState: SQL =
@@ -376,19 +385,19 @@ extension OutboxStore {
         if deadline != nil { changes += ", departed_ms = \(now.milliseconds)" }
         if let assignments { changes = "\(changes), \(assignments)" }
         let update: SQL = """
-            \(isNote ? Self.noting : Self.changing) \(changes)
-            WHERE mirror = \(mirror) AND id = \(read.id) AND \(allowed)
+            \(keepsRevision ? Self.noting : Self.changing) \(changes)
+            WHERE mirror = \(mirror) AND id = \(storedAction.id) AND \(allowed)
             """
         return try await write { connection in
-            if deadline != nil { try requireNoDenial(of: read, on: connection) }
-            let countsUses = uses == .changed && read.kind == .post
-            let before = countsUses ? try self.action(read.id, on: connection) : nil
+            if deadline != nil { try requireNoDenial(of: storedAction, on: connection) }
+            let countsUses = uses == .changed && storedAction.kind == .post
+            let before = countsUses ? try self.action(storedAction.id, on: connection) : nil
             let updated = try connection.query("\(update) RETURNING \(Action.columns)")
             guard let stored = try updated.first.flatMap(Self.action(of:)) else {
                 if deadline != nil {
-                    try requireMirrorAllows(read, asOf: version, at: now, on: connection)
+                    try requireMirrorAllows(storedAction, asOf: version, at: now, on: connection)
                 }
-                throw OutboxError.stateChanged(read.id, to: state)
+                throw OutboxError.stateChanged(storedAction.id, to: state)
             }
             if countsUses { try noteUses(by: [before, stored].compactMap(\.self), on: connection) }
             return stored
@@ -396,8 +405,8 @@ extension OutboxStore {
     }
 
     /// Condition: the action has not changed since it was read.
-    static func isStill(_ read: Action) -> SQL {
-        "(state = \(read.state.rawValue) AND revision = \(read.revision))"
+    static func isStill(_ storedAction: Action) -> SQL {
+        "(state = \(storedAction.state.rawValue) AND revision = \(storedAction.revision))"
     }
 }
 
@@ -427,12 +436,12 @@ extension OutboxStore {
                 WHEN (\(Self.isAgreed)) IS NOT TRUE THEN \(Objection.unagreed.rawValue)
                 WHEN \(Self.mayContinue) IS NOT TRUE THEN \(Objection.humanAway.rawValue)
                 WHEN \(Self.retirementPermits("\(action.id)", at: now)) IS NOT TRUE THEN \(Objection.retired.rawValue)
-                WHEN \(isSuperseded) THEN \(Objection.superseded.rawValue) END AS word
+                WHEN \(isSuperseded) THEN \(Objection.superseded.rawValue) END AS objection
             FROM mirrors WHERE mirrors.mirror = \(mirror)
             """)
         // A mirror without a row has no consent.
         guard let row = rows.first else { throw OutboxError.unagreed }
-        guard let objection = try row.optionalText("word") else { return }
+        guard let objection = try row.optionalText("objection") else { return }
         switch Objection(rawValue: objection) {
         case .paused: throw OutboxError.paused
         case .unagreed: throw OutboxError.unagreed

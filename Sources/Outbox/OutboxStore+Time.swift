@@ -313,9 +313,10 @@ extension OutboxStore {
                 AND id <> \(id ?? "")
             """)
         let latest = try rows.first?.optionalDate("latest_ms")
+        let next = latest.map { max($0 + Self.lateSpacing, now) } ?? now
+        let takenCount = try rows.first?.int("taken") ?? 0
         return (
-            max(latest.map { $0 + Self.lateSpacing } ?? now, now),
-            Self.maximumLatePosts - (try rows.first?.int("taken") ?? 0)
+            next: next, remaining: Self.maximumLatePosts - takenCount
         )
     }
 
@@ -336,9 +337,9 @@ extension OutboxStore {
 /// Cleaning of old plans and actions.
 extension OutboxStore {
     /// Rows deleted in one transaction, so that heartbeats and deliveries can run in between.
-    private static let batch = 500
+    private static let batchSize = 500
     /// Maximum of transactions in one call; the next call continues.
-    private static let batches = 20
+    private static let maximumBatches = 20
 
     /// Deletes plans and ended actions that were last changed before `time`, a few thousand at
     /// most.
@@ -352,10 +353,10 @@ extension OutboxStore {
     @discardableResult
     package func clean(before time: Date) async throws -> Int {
         var total = 0
-        for _ in 0..<Self.batches {
+        for _ in 0..<Self.maximumBatches {
             let deleted = try await cleanSome(before: time)
             total += deleted
-            if deleted < Self.batch { break }
+            if deleted < Self.batchSize { break }
         }
         return total
     }
@@ -363,10 +364,10 @@ extension OutboxStore {
     /// Deletes one batch in one transaction.
     private func cleanSome(before time: Date) async throws -> Int {
         // Usually there is nothing to do, and reading takes no lock.
-        let first = try await storage.read { try outdated(time, limit: 1, on: $0) }
+        let first = try await storage.read { try outdated(before: time, limit: 1, on: $0) }
         guard !first.actions.isEmpty || !first.plans.isEmpty else { return 0 }
         return try await write { connection in
-            let (actions, plans) = try outdated(time, limit: Self.batch, on: connection)
+            let (actions, plans) = try outdated(before: time, limit: Self.batchSize, on: connection)
             for portion in actions.portions {
                 try keepUses(of: portion, on: connection)
                 try connection.execute(
@@ -386,7 +387,7 @@ extension OutboxStore {
         let rows = try connection.query(
             """
             SELECT kind, source_network, source_post_id FROM actions
-            WHERE mirror = \(mirror) AND id IN \(list: ids) AND source_post_id IS NOT NULL AND \(Self.using)
+            WHERE mirror = \(mirror) AND id IN \(list: ids) AND source_post_id IS NOT NULL AND \(Self.countsAsUse)
             """)
         for row in rows where try row.text("kind") == ActionKind.post.rawValue {
             try connection.execute(
@@ -400,7 +401,7 @@ extension OutboxStore {
 
     /// Returns the ids of actions and the days of plans that may be deleted, `limit` at most.
     private func outdated(
-        _ time: Date, limit: Int, on connection: any StorageConnection
+        before time: Date, limit: Int, on connection: any StorageConnection
     ) throws -> (actions: [String], plans: [String]) {
         let day = LocalTime(time, in: .gmt).day.advanced(by: -1).description
         let actions = try connection.query(
@@ -410,7 +411,7 @@ extension OutboxStore {
                 AND state IN ('done', 'skipped', 'expired', 'failed', 'undone')
                 AND NOT (state = 'failed' AND next_attempt_ms IS NOT NULL)
                 AND NOT (state = 'done' AND undo_next_ms IS NOT NULL)
-                AND NOT (kind = 'reply' AND source_post_id IS NOT NULL AND \(Self.using))
+                AND NOT (kind = 'reply' AND source_post_id IS NOT NULL AND \(Self.countsAsUse))
             ORDER BY updated_ms LIMIT \(limit)
             """)
         let plans = try connection.query(

@@ -148,10 +148,10 @@ extension OutboxStore {
     /// Returns the time of the next look-up of an action with a request to undo and an unknown
     /// outcome; nil for none.
     ///
-    /// - Parameter isPatient: Whether to include actions whose look-up after the deadline failed,
+    /// - Parameter includesFailed: Whether to include actions whose look-up after the deadline failed,
     ///   which are looked up a few times more within a day.
-    package func nextUnknownUndo(isPatient: Bool) async throws -> Date? {
-        let stateCondition: SQL = isPatient ? "" : "AND state = 'sending'"
+    package func nextUnknownUndo(includesFailed: Bool) async throws -> Date? {
+        let stateCondition: SQL = includesFailed ? "" : "AND state = 'sending'"
         let rows = try await storage.query(
             """
             SELECT MIN(next_attempt_ms) AS look_ms FROM actions
@@ -174,9 +174,10 @@ extension OutboxStore {
     /// - Throws: ``OutboxError`` if the lease is lost; the store's error.
     package func beginUndo(_ action: Action, until: Date, now: Date) async throws -> Action? {
         let attempts = action.undo?.attempts ?? 0
-        return try await undo(
-            action.id, "AND undo_next_ms IS NOT NULL AND COALESCE(undo_attempts, 0) = \(attempts)",
-            "undo_attempts = \(attempts + 1), undo_next_ms = \(until.milliseconds)", now: now)
+        return try await changeUndo(
+            of: action.id,
+            where: "undo_next_ms IS NOT NULL AND COALESCE(undo_attempts, 0) = \(attempts)",
+            set: "undo_attempts = \(attempts + 1), undo_next_ms = \(until.milliseconds)", now: now)
     }
 
     /// Records that an action is undone; idempotent.
@@ -190,12 +191,12 @@ extension OutboxStore {
     package func undone(_ id: String, outcome: String = Undo.removed, now: Date) async throws
         -> Action?
     {
-        try await undo(
-            id, "",
-            """
-            state = 'undone', reason = undo_reason, undo_next_ms = NULL, undo_outcome = \(outcome),
-            updated_ms = \(now.milliseconds)
-            """, now: now)
+        try await changeUndo(
+            of: id,
+            set: """
+                state = 'undone', reason = undo_reason, undo_next_ms = NULL, undo_outcome = \(outcome),
+                updated_ms = \(now.milliseconds)
+                """, now: now)
     }
 
     /// Records a failed request to undo an action.
@@ -210,9 +211,9 @@ extension OutboxStore {
     package func undoFailed(_ begun: Action, _ error: String, next: Date?, now: Date) async throws
         -> Action?
     {
-        try await undo(
-            begun.id, "AND COALESCE(undo_attempts, 0) = \(begun.undo?.attempts ?? 0)",
-            "undo_next_ms = \(next?.milliseconds), undo_outcome = \(error)", now: now)
+        try await changeUndo(
+            of: begun.id, where: "COALESCE(undo_attempts, 0) = \(begun.undo?.attempts ?? 0)",
+            set: "undo_next_ms = \(next?.milliseconds), undo_outcome = \(error)", now: now)
     }
 
     /// Postpones all requests of some kinds, because of the network's limits.
@@ -228,14 +229,14 @@ extension OutboxStore {
     }
 
     /// Changes the undo state of an action that happened.
-    private func undo(_ id: String, _ condition: SQL, _ assignments: SQL, now: Date) async throws
-        -> Action?
-    {
+    private func changeUndo(
+        of id: String, where condition: SQL = "TRUE", set assignments: SQL, now: Date
+    ) async throws -> Action? {
         try await write { connection in
             let changed = try connection.execute(
                 """
                 \(Self.changing) \(assignments), undo_noted_ms = \(now.milliseconds)
-                WHERE mirror = \(mirror) AND id = \(id) AND state = 'done' AND undo_asked_ms IS NOT NULL \(condition)
+                WHERE mirror = \(mirror) AND id = \(id) AND state = 'done' AND undo_asked_ms IS NOT NULL AND \(condition)
                 """)
             return changed == 1 ? try action(id, on: connection) : nil
         }
@@ -286,11 +287,11 @@ extension OutboxStore {
     ///
     /// - Parameters:
     ///   - start: The earliest time of the first request; nil for all.
-    ///   - unasked: Whether to exclude actions with a request to undo.
+    ///   - onlyWithoutRequest: Whether to exclude actions with a request to undo.
     package func undoable(
-        _ kinds: [ActionKind], since start: Date?, unasked: Bool = false, limit: Int
+        _ kinds: [ActionKind], since start: Date?, onlyWithoutRequest: Bool = false, limit: Int
     ) async throws -> [Action] {
-        let withoutRequest: SQL = unasked ? "undo_asked_ms IS NULL AND " : ""
+        let withoutRequest: SQL = onlyWithoutRequest ? "undo_asked_ms IS NULL AND " : ""
         return try await actions(
             where: withoutRequest + Self.isUndoable(kinds, since: start),
             order: "sending_ms DESC, id ASC", limit: limit)

@@ -192,13 +192,13 @@ extension OutboxStore {
     /// - Parameters:
     ///   - since: Earlier changes are excluded.
     ///   - isOver: Whether waiting actions (planned or suggested) are excluded.
-    package func recent(_ limit: Int, since: Date? = nil, isOver: Bool = false) async throws
+    package func recent(_ limit: Int, since: Date? = nil, onlyEnded: Bool = false) async throws
         -> [Action]
     {
-        let overCondition: SQL =
-            isOver ? " AND state NOT IN ('planned', 'suggested', 'claimed')" : ""
+        let stateCondition: SQL =
+            onlyEnded ? " AND state NOT IN ('planned', 'suggested', 'claimed')" : ""
         return try await actions(
-            where: "updated_ms >= \(since?.milliseconds ?? 0)" + overCondition,
+            where: "updated_ms >= \(since?.milliseconds ?? 0)" + stateCondition,
             order: "updated_ms DESC, id ASC", limit: limit)
     }
 
@@ -352,7 +352,7 @@ extension OutboxStore {
         and read: @escaping @Sendable (any StorageConnection) throws -> Value
     ) async throws -> (decided: Set<String>, count: Int, Value) {
         try await storage.read { connection in
-            let counted = try connection.query(counting(Self.capped(kind, since)))
+            let counted = try connection.query(countQuery(where: Self.isCapped(kind, since: since)))
             return (
                 try decided(kind, among: subjects, on: connection),
                 try counted.first?.int("number") ?? 0,
@@ -659,8 +659,9 @@ extension OutboxStore {
             }
         }
         // A mention that is decided at the instant of a reply is not an answer to it.
-        events.sort {
-            ($0.at, $0.sentReply == nil ? 0 : 1) < ($1.at, $1.sentReply == nil ? 0 : 1)
+        events.sort { left, right in
+            guard left.at == right.at else { return left.at < right.at }
+            return left.sentReply == nil && right.sentReply != nil
         }
         var lastReplies: [String: String] = [:]
         var counts: [String: Int] = [:]
@@ -749,7 +750,7 @@ package struct ReplyUse: Equatable, Sendable {
 /// Counts for caps, made by the database.
 extension OutboxStore {
     /// The states that count for a cap: sent, possibly sent, or still to be sent.
-    static let counting: SQL = """
+    static let countsForCap: SQL = """
         (state IN ('planned', 'claimed', 'sending', 'done', 'undone', 'suggested')
             OR (state = 'failed' AND reason = \(Action.Reason.unconfirmed)))
         """
@@ -758,16 +759,16 @@ extension OutboxStore {
     ///
     /// A text that the server found too long does not count; one that it refused for another reason
     /// counts, so that it is not tried again soon.
-    static let using: SQL = """
+    static let countsAsUse: SQL = """
         (state IN ('planned', 'claimed', 'sending', 'done')
             OR (sending_ms IS NOT NULL AND COALESCE(reason, '') <> \(Action.Reason.tooLong)))
         """
 
-    private static func capped(_ kind: ActionKind, _ since: Date) -> SQL {
-        "kind = \(kind.rawValue) AND \(counting) AND due_ms >= \(since.milliseconds)"
+    private static func isCapped(_ kind: ActionKind, since: Date) -> SQL {
+        "kind = \(kind.rawValue) AND \(countsForCap) AND due_ms >= \(since.milliseconds)"
     }
 
-    private func counting(_ condition: SQL) -> SQL {
+    private func countQuery(where condition: SQL) -> SQL {
         "SELECT COUNT(*) AS number FROM actions WHERE mirror = \(mirror) AND \(condition)"
     }
 
@@ -776,7 +777,7 @@ extension OutboxStore {
     package func times(_ kind: ActionKind, since: Date) async throws -> [Date] {
         let rows = try await storage.query(
             """
-            SELECT due_ms FROM actions WHERE mirror = \(mirror) AND \(Self.capped(kind, since))
+            SELECT due_ms FROM actions WHERE mirror = \(mirror) AND \(Self.isCapped(kind, since: since))
             ORDER BY due_ms DESC LIMIT 100000
             """)
         return try rows.map { try $0.date("due_ms") }
@@ -816,13 +817,13 @@ extension OutboxStore {
         }
         let rows = try await storage.query(
             """
-            SELECT numbers.favorites, numbers.deletions, numbers.withdrawals, most.network, most.author, most.number
-            FROM (SELECT (\(counting(Self.capped(.favorite, midnight)))) AS favorites,
+            SELECT numbers.favorites, numbers.deletions, numbers.withdrawals, most_answered.network, most_answered.author, most_answered.number
+            FROM (SELECT (\(countQuery(where: Self.isCapped(.favorite, since: midnight)))) AS favorites,
                     \(undone("('post', 'reply')", since: deleted)) AS deletions,
                     \(undone("('favorite')", since: withdrawn)) AS withdrawals) AS numbers
                 LEFT JOIN (SELECT target_network AS network, target_author AS author, COUNT(*) AS number FROM actions
-                    WHERE mirror = \(mirror) AND \(Self.capped(.reply, midnight)) AND target_author IS NOT NULL
-                    GROUP BY target_network, target_author ORDER BY 3 DESC, 2 LIMIT 1) AS most ON 1 = 1
+                    WHERE mirror = \(mirror) AND \(Self.isCapped(.reply, since: midnight)) AND target_author IS NOT NULL
+                    GROUP BY target_network, target_author ORDER BY 3 DESC, 2 LIMIT 1) AS most_answered ON 1 = 1
             """)
         var uses = LimitUses()
         guard let row = rows.first else { return uses }

@@ -251,7 +251,7 @@ import Testing
         defer { beating.cancel() }
         let configuration = MirrorConfiguration(
             process: life.fixture.mirror.process, mirror: life.fixture.mirror.given)
-        let timing = LeaseTiming(patience: .seconds(60), interval: .milliseconds(100))
+        let timing = LeaseTiming(silenceLimit: .seconds(60), interval: .milliseconds(100))
         let refusal = try await #require(throws: ChangeRefusal.self) {
             _ = try await Restoration(configuration, clock: life.fixture.clock, timing: timing)
                 .restore(life.backup)

@@ -26,7 +26,7 @@ extension Rehearsal {
     /// Of workers that meet: whoever waits looks often, and takes a lease that is given back, never
     /// one whose holder is silent, as all are on a machine that stands still.
     package static let meeting = Rehearsal(
-        leaseTiming: LeaseTiming(patience: .seconds(36_000), interval: .milliseconds(20)))
+        leaseTiming: LeaseTiming(silenceLimit: .seconds(36_000), interval: .milliseconds(20)))
 }
 
 /// A mirror in a sandbox, on a clock that jumps from one thing that happens to the next.

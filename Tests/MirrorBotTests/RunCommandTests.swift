@@ -232,7 +232,7 @@ import Testing
 
     /// A silent worker is given half a minute, which is a second here.
     @Test func aWorkerThatWasKilledIsReplaced() async throws {
-        #expect(Rehearsal.off.leaseTiming.patience == .seconds(30))
+        #expect(Rehearsal.off.leaseTiming.silenceLimit == .seconds(30))
         let rehearsal = Rehearsal.Settings(
             origin: Date(), started: Date(), factor: 1, leaseSeconds: 1)
         let killed = try stage.start(["run"], environment: rehearsal.variables)

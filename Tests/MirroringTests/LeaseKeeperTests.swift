@@ -22,7 +22,7 @@ import Testing
             table = LeaseTable(storage: storage, mirror: "m")
             keeper = LeaseKeeper(
                 table: table, clock: SystemClock(),
-                timing: LeaseTiming(patience: .milliseconds(60)),
+                timing: LeaseTiming(silenceLimit: .milliseconds(60)),
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         }
     }

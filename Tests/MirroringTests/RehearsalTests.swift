@@ -34,7 +34,7 @@ import Testing
         let rehearsal = try await Self.open(
             ["HOME": "/nowhere"], account: ["BOT_SERVER": "https://social.example"])
         #expect(rehearsal.clock == nil)
-        #expect(rehearsal.leaseTiming.patience == .seconds(30))
+        #expect(rehearsal.leaseTiming.silenceLimit == .seconds(30))
         #expect(rehearsal.leaseTiming.interval == .seconds(5))
     }
 
@@ -43,7 +43,7 @@ import Testing
         let clock = try #require(rehearsal.clock as? AcceleratedClock)
         let elapsed = Date().timeIntervalSince(Self.settings.started) * 120
         #expect(abs(clock.now.timeIntervalSince(Self.settings.origin) - elapsed) < 120 * 60)
-        #expect(rehearsal.leaseTiming.patience == .seconds(0.6))
+        #expect(rehearsal.leaseTiming.silenceLimit == .seconds(0.6))
     }
 
     @Test(arguments: [

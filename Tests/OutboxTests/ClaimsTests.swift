@@ -136,7 +136,7 @@ import Testing
         let before = try await office.owners()
         #expect(Set(before.values) == ["a", "b"])
         let timing = held.claims.timing
-        let looks = Int(timing.patience / timing.interval)
+        let looks = Int(timing.silenceLimit / timing.interval)
         for _ in 1..<looks { try await office.turn([other], wanted) }
         office.clock.advance(5)
         reading.interruptNextRead { [claims = held.claims] in _ = try await claims.beat() }

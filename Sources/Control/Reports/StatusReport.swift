@@ -567,7 +567,7 @@ package struct StatusReporter: Sendable {
 
     /// The last actions that ended or are in flight, with the names of all people in one query.
     private func recent(_ outbox: OutboxStore) async throws -> [ReportedAction] {
-        let actions = try await outbox.recent(recentShown, isOver: true)
+        let actions = try await outbox.recent(recentShown, onlyEnded: true)
         let persons = try await mirror.persons(of: actions)
         let network = mirror.configuration.botNetwork
         return actions.map { ReportedAction($0, persons[$0.id], on: network) }

@@ -42,7 +42,9 @@ package struct Undoing: Sendable {
     package func actions(_ scope: Scope, kinds: [ActionKind], now: Date) async throws -> [Action] {
         switch scope {
         case .named(let names): try await named(names, now: now)
-        case .last: try await store.undoable(kinds, since: nil, unasked: true, limit: 1)
+        case .last:
+            try await store.undoable(
+                kinds, since: nil, onlyWithoutRequest: true, limit: 1)
         case .since(let start):
             try await store.undoable(kinds, since: start, limit: Self.mostActions)
         case .everything: try await store.undoable(kinds, since: nil, limit: Self.mostActions)

@@ -47,7 +47,7 @@ package struct LeaseKeeper: Sendable {
         claims.drop(table.mirror)
         // Longer than a silent holder keeps its lease; after this, something else must prevent the
         // claim.
-        let end = ContinuousClock.now + claims.timing.patience * 2
+        let end = ContinuousClock.now + claims.timing.silenceLimit * 2
         var seen: LeaseRecord?
         while true {
             if let lease = try await claim() { return lease }
