@@ -20,7 +20,7 @@ package enum CustomEmoji {
     /// - Parameters:
     ///   - keptNames: The names of the emoji to keep, without colons.
     /// - Returns: The text; empty if it consists of emoji only.
-    package static func leftOut(of text: String, but keptNames: Set<String> = []) -> String {
+    package static func removed(from text: String, except keptNames: Set<String> = []) -> String {
         guard occur(in: text) else { return text }
         var remains = Remains()
         // The text with a space in place of each removed emoji.

@@ -48,7 +48,8 @@ package struct FavoriteRules: Equatable, Sendable {
 
     /// Why a post is not favorited; nil if it may be.
     package func refusal(of facts: FavoriteFacts, at now: Date) -> Refusal? {
-        refusalOfPost(facts) ?? refusalOfTime(facts.post.createdAt, maximumAge, now)
+        refusalOfPost(facts) ?? refusalOfTime(
+            facts.post.createdAt, maximumAge: maximumAge, now: now)
             ?? refusalOfCap(facts)
     }
 
@@ -64,7 +65,8 @@ package struct FavoriteRules: Equatable, Sendable {
             return Refusal(.ownPost)
         }
         if facts.isDenied { return Refusal(.denied) }
-        return refusalOfAuthor(facts) ?? refusalOfTime(facts.post.createdAt, maximumAge, now)
+        return refusalOfAuthor(facts) ?? refusalOfTime(
+            facts.post.createdAt, maximumAge: maximumAge, now: now)
             ?? refusalOfCap(facts)
     }
 

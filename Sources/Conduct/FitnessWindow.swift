@@ -7,12 +7,12 @@ package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
     enum Condition: Hashable {
         /// From one day of every year to another, each as 100 times the month plus the day; may
         /// cross the end of the year.
-        case days(Int, Int)
+        case days(from: Int, to: Int)
         /// Days of the week; 1 is Monday.
         case weekdays(Set<Int>)
         case months(Set<Int>)
         /// From one minute to another, both included; may cross midnight.
-        case times(Int, Int)
+        case times(from: Int, to: Int)
     }
 
     private(set) var conditions: [Condition]
@@ -34,15 +34,15 @@ package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
         conditions.allSatisfy { condition in
             switch condition {
             case .days(let from, let to):
-                Self.contains(day.components.month * 100 + day.components.day, from, to)
+                Self.contains(day.components.month * 100 + day.components.day, from: from, to: to)
             case .weekdays(let weekdays): weekdays.contains(day.weekday)
             case .months(let months): months.contains(day.components.month)
-            case .times(let from, let to): Self.contains(minute.value, from, to)
+            case .times(let from, let to): Self.contains(minute.value, from: from, to: to)
             }
         }
     }
 
-    private static func contains(_ value: Int, _ from: Int, _ to: Int) -> Bool {
+    private static func contains(_ value: Int, from: Int, to: Int) -> Bool {
         from <= to ? (from...to).contains(value) : value >= from || value <= to
     }
 
@@ -81,9 +81,9 @@ package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func condition(_ kind: String, _ values: [String]) -> Condition? {
-        func rangeEnds(_ number: (String) -> Int?) -> (Int, Int)? {
+        func rangeEnds(_ number: (String) -> Int?) -> (from: Int, to: Int)? {
             let ends = values[0].components(separatedBy: "..").compactMap(number)
-            return values.count == 1 && ends.count == 2 ? (ends[0], ends[1]) : nil
+            return values.count == 1 && ends.count == 2 ? (from: ends[0], to: ends[1]) : nil
         }
         func numbers(_ range: ClosedRange<Int>) -> Set<Int>? {
             let numbers = values.compactMap { Int($0) }.filter(range.contains)
@@ -94,8 +94,10 @@ package struct FitnessWindow: Hashable, Sendable, CustomStringConvertible {
             return rangeEnds {
                 LocalDay("2000-\($0)").map { $0.components.month * 100 + $0.components.day }
             }
-            .map { .days($0.0, $0.1) }
-        case "times": return rangeEnds { MinuteOfDay(clock: $0)?.value }.map { .times($0.0, $0.1) }
+            .map { .days(from: $0.from, to: $0.to) }
+        case "times":
+            return rangeEnds { MinuteOfDay(clock: $0)?.value }
+                .map { .times(from: $0.from, to: $0.to) }
         case "weekdays": return numbers(1...7).map { .weekdays($0) }
         case "months": return numbers(1...12).map { .months($0) }
         default: return nil

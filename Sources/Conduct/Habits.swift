@@ -16,11 +16,11 @@ package struct Habits: Sendable {
     ///   - client: The client program that the archive names; nil if it names none.
     ///   - date: The time of posting.
     ///   - isAnswer: Whether it is a reply.
-    package mutating func count(
+    package mutating func include(
         _ text: String, by client: String?, at date: Date, isAnswer: Bool = false
     ) {
-        if let client { machines.count(client, text, isAnswer: isAnswer) }
-        hashtags.count(text, at: date)
+        if let client { machines.include(text, by: client, isAnswer: isAnswer) }
+        hashtags.include(text, at: date)
     }
 
     /// Returns the verdict on a post with regard to the habits.
@@ -77,7 +77,7 @@ struct Hashtags: Sendable {
 
     init() {}
 
-    mutating func count(_ text: String, at date: Date) {
+    mutating func include(_ text: String, at date: Date) {
         let span = Int((date.timeIntervalSince1970 / Self.secondsOfSpan).rounded(.down))
         // More spans need not be stored; a tag of many years has many.
         for tag in Self.tags(in: text) where spans[tag, default: []].count < Self.fewestSpans {

@@ -28,7 +28,9 @@ struct MachineClients: Sendable {
                 return nil
             }
             // Of two sites with the same number of links, the alphabetically first one counts.
-            let mostLinked = hosts.max { ($0.value, $1.key) < ($1.value, $0.key) }
+            let mostLinked = hosts.max { left, right in
+                left.value == right.value ? left.key > right.key : left.value < right.value
+            }
             return mostLinked.flatMap {
                 $0.value * 100 >= posts * MachineClients.minimumLinkPercent ? $0.key : nil
             }
@@ -45,7 +47,7 @@ struct MachineClients: Sendable {
     ///   - client: The client program that the archive names.
     ///   - text: The text with its links.
     ///   - isAnswer: Whether it is a reply.
-    mutating func count(_ client: String, _ text: String, isAnswer: Bool = false) {
+    mutating func include(_ text: String, by client: String, isAnswer: Bool = false) {
         clients[client, default: Client()].posts += 1
         if isAnswer { clients[client]?.answers += 1 }
         for host in Self.hosts(in: text).subtracting(Self.shorteners) {

@@ -43,7 +43,7 @@ package enum OptOut {
     /// - Parameter text: The mention's text, mentions included.
     package static func asksToStopMirror(text: String) -> Bool {
         guard text.utf8.count <= longestRequest else { return false }
-        return StopGrammar.standard.asksToStop(FoldedText(text), mirroring: true)
+        return StopGrammar.standard.asksToStop(FoldedText(text), onlyMirroring: true)
     }
 
     /// The maximum length of a request, in bytes, including the names of mentioned people.

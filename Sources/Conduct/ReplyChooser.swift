@@ -109,8 +109,10 @@ package struct ReplyChooser: Equatable, Sendable {
     package static func refusal(ofAll past: Int, refused: [Refusal]) -> Refusal {
         guard past > 0 else { return Refusal(.noPastReply) }
         let groups = Dictionary(grouping: refused, by: \.reason)
-        let commonest = groups.max {
-            ($0.value.count, $1.key.rawValue) < ($1.value.count, $0.key.rawValue)
+        // Of two reasons that refuse equally many, the alphabetically first one counts.
+        let commonest = groups.max { left, right in
+            left.value.count == right.value.count
+                ? left.key.rawValue > right.key.rawValue : left.value.count < right.value.count
         }
         var causes: [String] = []
         if let commonest {

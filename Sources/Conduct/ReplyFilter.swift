@@ -13,7 +13,7 @@ package struct ReplyFilter: Sendable {
     ///
     /// Characters are grapheme clusters: a letter with its accents, or an emoji of several parts,
     /// is one. Custom emoji such as `:cat_2:` are removed before.
-    package static let longest = 60
+    package static let longestReply = 60
     /// The minimum length of a handle that is searched; shorter ones are too often ordinary words.
     private static let shortestHandle = 3
 
@@ -50,12 +50,14 @@ package struct ReplyFilter: Sendable {
         guard reply.mentions.allSatisfy({ accounts.contains($0) || $0 == reply.author }) else {
             return false
         }
-        let text = CustomEmoji.leftOut(of: TextCleaning.normalized(reply.text))
+        let text = CustomEmoji.removed(from: TextCleaning.normalized(reply.text))
         guard reply.mentions.contains(where: accounts.contains) || addressesOnePerson(text) else {
             return false
         }
         let body = TextCleaning.withoutLeadingMentions(text)
-        guard body.count <= Self.longest, let ownWords = withoutMentions(body) else { return false }
+        guard body.count <= Self.longestReply, let ownWords = withoutMentions(body) else {
+            return false
+        }
         return !ownWords.unicodeScalars.contains(where: \.isDigitOrQuestion)
             && !TextShape.hasLink(ownWords)
             && !namesSomebody(ownWords.precomposedStringWithCompatibilityMapping)
@@ -142,23 +144,23 @@ package struct ReplyFilter: Sendable {
     private struct Form: Sendable {
         let pattern: NSRegularExpression
         /// Strings of which every matching text contains at least one; `nil` if none is certain.
-        let signs: [String]?
+        let neededStrings: [String]?
         let isNoName: @Sendable (String) -> Bool
 
         init(
-            _ pattern: String, signs: [String]? = nil,
+            _ pattern: String, neededStrings: [String]? = nil,
             unless isNoName: @escaping @Sendable (String) -> Bool
         ) {
             do { self.pattern = try NSRegularExpression(pattern: pattern) } catch {
                 // The patterns are part of the program, so an invalid one is an error of it.
                 preconditionFailure("\(pattern): \(error)")
             }
-            self.signs = signs
+            self.neededStrings = neededStrings
             self.isNoName = isNoName
         }
 
         func names(in text: String) -> [String] {
-            guard signs?.contains(where: text.contains) ?? true else { return [] }
+            if let neededStrings, !neededStrings.contains(where: text.contains) { return [] }
             return pattern.matches(in: text, range: NSRange(text.startIndex..., in: text))
                 .compactMap { match in
                     Range(match.range(at: 1), in: text).map { String(text[$0]) }
@@ -175,15 +177,19 @@ package struct ReplyFilter: Sendable {
             Form(
                 #"^\W*(?:(?i)\#(greetings))\s*,?\s+(\p{Lu}\p{Ll}+)(?=\s*(?:[,!.…]|$))"#,
                 unless: isCommonWord),
-            Form(#"\p{L}\W*,\s*(\p{Lu}\p{Ll}+)\s*[.!…]*\s*$"#, signs: [","], unless: isCommonWord),
             Form(
-                #"([\p{Han}々\p{Katakana}ー\p{Latin}]{1,12})(?:さん|ちゃん|先輩|先生)"#, signs: honorifics,
+                #"\p{L}\W*,\s*(\p{Lu}\p{Ll}+)\s*[.!…]*\s*$"#, neededStrings: [","],
+                unless: isCommonWord),
+            Form(
+                #"([\p{Han}々\p{Katakana}ー\p{Latin}]{1,12})(?:さん|ちゃん|先輩|先生)"#,
+                neededStrings: honorifics,
                 unless: { name in notNames.contains(where: name.hasSuffix) }),
             Form(
-                #"([\p{Katakana}ー\p{Latin}]{1,12}|\p{Han}{2,6})(?:くん|様)"#, signs: honorifics,
+                #"([\p{Katakana}ー\p{Latin}]{1,12}|\p{Han}{2,6})(?:くん|様)"#,
+                neededStrings: honorifics,
                 unless: { name in notNames.contains(where: name.hasSuffix) }),
             Form(
-                "^([ぁ-ん]{1,8}?)(?:さん|くん|ちゃん|先生|様)[、,!]", signs: honorifics,
+                "^([ぁ-ん]{1,8}?)(?:さん|くん|ちゃん|先生|様)[、,!]", neededStrings: honorifics,
                 unless: { name in notNamesInKana.contains(name) }),
         ]
     }()

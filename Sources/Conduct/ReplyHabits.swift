@@ -66,7 +66,7 @@ package struct ReplyHabits: Sendable {
     /// Whether a text is at most as long as the longest reply that passes the ``ReplyFilter``.
     private static func isShort(_ text: String) -> Bool {
         TextCleaning.withoutLeadingMentions(TextCleaning.normalized(text)).count
-            <= ReplyFilter.longest
+            <= ReplyFilter.longestReply
     }
 
     private static func frequentWords(of replies: [Reply]) -> Set<String> {
@@ -75,7 +75,9 @@ package struct ReplyHabits: Sendable {
             for word in reply.words.keys { counts[word, default: 0] += 1 }
         }
         let frequent = counts.filter { $0.value >= fewestOfFrequentWord }
-            .sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            .sorted { left, right in
+                left.value == right.value ? left.key < right.key : left.value > right.value
+            }
         let limit = min(maximumFrequentWords, Int(Double(counts.count) * frequentShare))
         return Set(frequent.prefix(limit).map(\.key))
     }
@@ -91,7 +93,7 @@ package struct ReplyHabits: Sendable {
                 let mentionLanguage = ReplyKinds.Language(of: answered, tag: reply.language),
                 let replyLanguage = ReplyKinds.Language(of: reply.text, tag: reply.language)
             else { continue }
-            tables[mentionLanguage, default: KindTable()].count(
+            tables[mentionLanguage, default: KindTable()].add(
                 kinds.mention(answered, in: mentionLanguage),
                 kinds.reply(reply.text, in: replyLanguage))
         }

@@ -57,13 +57,16 @@ package struct ReplyKinds: Sendable {
         }
     }
 
+    /// The only kind of word groups that form a plain list.
+    fileprivate enum Listed { case listed }
+
     /// The words of one language.
     fileprivate struct Lists: Sendable {
         var mentions = Groups<Mention>()
         var replies = Groups<Reply>()
-        var questionWords = Groups<Bool>()
+        var questionWords = Groups<Listed>()
         /// Exclamations that are skipped at the beginning of a text.
-        var skipped = Groups<Bool>()
+        var skipped = Groups<Listed>()
         var answers = KindTable()
     }
 
@@ -76,9 +79,9 @@ package struct ReplyKinds: Sendable {
         /// The number of units of the longest group.
         private(set) var longestLength = 0
 
-        mutating func add(_ groups: [Units], _ kind: Kind, isAtEnd: Bool = false) {
+        mutating func add(_ groups: [Units], as kind: Kind, isAtEnd: Bool = false) {
             for group in groups {
-                let text = group.group(from: 0, group.count)
+                let text = group.key(from: 0, length: group.count)
                 if isAtEnd { atEnd[text] = kind } else { atBeginning[text] = kind }
                 longestLength = max(longestLength, group.count)
             }
@@ -188,7 +191,7 @@ package struct ReplyKinds: Sendable {
         }
 
         /// Whether the text has a question word, in English among its first two words.
-        func hasQuestionWord(_ words: Groups<Bool>) -> Bool {
+        func hasQuestionWord(_ words: Groups<Listed>) -> Bool {
             let starts =
                 switch language {
                 case .english: units.indices.prefix(2)
@@ -199,7 +202,7 @@ package struct ReplyKinds: Sendable {
 
         /// Returns the kind of the word group at the beginning of the text or after an exclamation
         /// there, or else of the one at its end; nil for none.
-        func kind<Kind>(in groups: Groups<Kind>, skipping skipped: Groups<Bool>) -> Match<Kind>? {
+        func kind<Kind>(in groups: Groups<Kind>, skipping skipped: Groups<Listed>) -> Match<Kind>? {
             let first = longestGroup(groups, from: 0)
             if let exclamation = longestGroup(skipped, from: 0),
                 exclamation.length >= first?.length ?? 0,
@@ -211,13 +214,13 @@ package struct ReplyKinds: Sendable {
             guard !groups.atEnd.isEmpty else { return nil }
             let kindAtEnd = lengths(groups, upTo: units.count).lazy
                 .compactMap { length in
-                    groups.atEnd[group(from: units.count - length, length)]
+                    groups.atEnd[key(from: units.count - length, length: length)]
                 }.first
             return kindAtEnd.map { Match(kind: $0, isAtEnd: true) }
         }
 
-        /// Returns the units from `start` on as a key of ``Groups``.
-        func group(from start: Int, _ length: Int) -> String {
+        /// Returns `length` units from `start` on as a key of ``Groups``.
+        func key(from start: Int, length: Int) -> String {
             units[start..<start + length].joined(separator: " ")
         }
 
@@ -227,7 +230,7 @@ package struct ReplyKinds: Sendable {
         )? {
             lengths(groups, upTo: units.count - start).lazy
                 .compactMap { length in
-                    groups.atBeginning[group(from: start, length)].map { ($0, length) }
+                    groups.atBeginning[key(from: start, length: length)].map { ($0, length) }
                 }.first
         }
 
@@ -235,7 +238,8 @@ package struct ReplyKinds: Sendable {
         private func lengths<Kind>(_ groups: Groups<Kind>, upTo limit: Int) -> ReversedCollection<
             Range<Int>
         > {
-            (1..<max(0, min(limit, groups.longestLength)) + 1).reversed()
+            let longest = max(0, min(limit, groups.longestLength))
+            return (1..<longest + 1).reversed()
         }
     }
 }
@@ -251,22 +255,22 @@ extension ReplyKinds.Lists {
     ) -> Bool {
         let mention = ReplyKinds.Mention(rawValue: head[1])
         let reply = ReplyKinds.Reply(rawValue: head[1])
-        if head[0] == "answers" { return answers.add(mention, items) }
+        if head[0] == "answers" { return answers.addCells(of: mention, items) }
         let groups = items.map { ReplyKinds.Units(group: $0, language) }
         let isAtEnd = head.count > 2
         switch (head[0], head[1]) {
-        case ("word", "wh"): questionWords.add(groups, true)
-        case ("word", "skip"): skipped.add(groups, true)
+        case ("word", "wh"): questionWords.add(groups, as: .listed)
+        case ("word", "skip"): skipped.add(groups, as: .listed)
         case ("mention", _):
             guard let mention else { return false }
-            mentions.add(groups, mention, isAtEnd: isAtEnd)
+            mentions.add(groups, as: mention, isAtEnd: isAtEnd)
         case ("reply", _):
             guard let reply else { return false }
-            replies.add(groups, reply, isAtEnd: isAtEnd)
+            replies.add(groups, as: reply, isAtEnd: isAtEnd)
         case ("both", _):
             guard let mention, let reply else { return false }
-            mentions.add(groups, mention, isAtEnd: isAtEnd)
-            replies.add(groups, reply, isAtEnd: isAtEnd)
+            mentions.add(groups, as: mention, isAtEnd: isAtEnd)
+            replies.add(groups, as: reply, isAtEnd: isAtEnd)
         default: return false
         }
         return true
@@ -286,7 +290,7 @@ package struct KindTable: Equatable, Sendable {
 
     package init() {}
 
-    package mutating func count(
+    package mutating func add(
         _ mention: ReplyKinds.Mention, _ reply: ReplyKinds.Reply, times: Int = 1
     ) {
         counts[mention, default: [:]][reply, default: 0] += times
@@ -313,7 +317,7 @@ package struct KindTable: Equatable, Sendable {
 
     /// Adds the items of a line such as `answers thanks: welcome 43, yes 6`; false if one has
     /// another form.
-    fileprivate mutating func add(_ mention: ReplyKinds.Mention?, _ items: [String]) -> Bool {
+    fileprivate mutating func addCells(of mention: ReplyKinds.Mention?, _ items: [String]) -> Bool {
         guard let mention else { return false }
         for item in items {
             let parts = item.split(separator: " ").map(String.init)
@@ -322,7 +326,7 @@ package struct KindTable: Equatable, Sendable {
             else {
                 return false
             }
-            count(mention, reply, times: times)
+            add(mention, reply, times: times)
         }
         return true
     }

@@ -63,7 +63,8 @@ package struct ReplyRules: Equatable, Sendable {
     package func refusal(of mention: MentionFacts, at now: Date) -> Refusal? {
         let mentionedAt = mention.mentionAddedAt ?? mention.post.createdAt
         return refusalOfAuthor(mention)
-            ?? refusalOfTime(mentionedAt, maximumAge, now, maximumLead)
+            ?? refusalOfTime(
+                mentionedAt, maximumAge: maximumAge, maximumLead: maximumLead, now: now)
             ?? refusalOfCaps(mention)
     }
 
@@ -97,8 +98,7 @@ package struct ReplyRules: Equatable, Sendable {
 ///
 /// Servers' clocks differ by minutes, so a time slightly ahead is accepted.
 func refusalOfTime(
-    _ created: Date, _ maximumAge: Duration, _ now: Date,
-    _ maximumLead: Duration = .seconds(15 * 60)
+    _ created: Date, maximumAge: Duration, maximumLead: Duration = .seconds(15 * 60), now: Date
 ) -> Refusal? {
     let age = now.timeIntervalSince(created)
     if age > Double(maximumAge.components.seconds) { return Refusal(.tooOld) }

@@ -171,8 +171,8 @@ struct StopGrammar: Sendable {
 
     /// Whether a text asks the bot to stop, and says little else.
     ///
-    /// - Parameter mirroring: Whether the text must ask for the end of the mirroring.
-    func asksToStop(_ text: FoldedText, mirroring: Bool = false) -> Bool {
+    /// - Parameter onlyMirroring: Whether the text must ask for the end of the mirroring.
+    func asksToStop(_ text: FoldedText, onlyMirroring: Bool = false) -> Bool {
         let parts = text.parts
         guard !parts.isEmpty, parts.reduce(0, { $0 + $1.letters.count }) <= Self.requestLetters
         else { return false }
@@ -180,15 +180,20 @@ struct StopGrammar: Sendable {
         let excluded = excludedLanguages(in: joined)
         if excluded.contains(0) { return false }
         let threshold: Verdict = text.hasLink ? .explicit : .request
-        if verdict(on: joined, excluded, mirroring: mirroring) >= threshold { return true }
+        if verdict(on: joined, excluding: excluded, onlyMirroring: onlyMirroring) >= threshold {
+            return true
+        }
         guard parts.count > 1 else { return false }
-        let verdicts = parts.map { verdict(on: $0, excluded) }
+        let verdicts = parts.map { verdict(on: $0, excluding: excluded) }
         let candidates =
-            mirroring ? parts.map { verdict(on: $0, excluded, mirroring: true) } : verdicts
+            onlyMirroring
+            ? parts.map { verdict(on: $0, excluding: excluded, onlyMirroring: true) } : verdicts
         let strongest = candidates.max() ?? .unknown
         if strongest >= threshold, !verdicts.contains(.unknown) { return true }
-        let otherParts = zip(parts, verdicts).filter { $0.1 == .unknown }.map(\.0)
-        let otherWords = otherParts.reduce(0) { $0 + $1.wordCount }
+        let otherWords = zip(parts, verdicts).reduce(0) { count, judged in
+            let (part, verdict) = judged
+            return verdict == .unknown ? count + part.wordCount : count
+        }
         return strongest == .clear && otherWords <= Self.maximumOtherWords
     }
 
@@ -206,9 +211,9 @@ struct StopGrammar: Sendable {
 
     /// Reads a part of a text as words of each language.
     ///
-    /// - Parameter mirroring: Whether only words about the mirroring make a request.
+    /// - Parameter onlyMirroring: Whether only words about the mirroring make a request.
     private func verdict(
-        on part: FoldedText.Part, _ excluded: Set<Int>, mirroring: Bool = false
+        on part: FoldedText.Part, excluding excluded: Set<Int>, onlyMirroring: Bool = false
     ) -> Verdict {
         // The readings that end before each letter, by language.
         var readings: [[Int: Set<Reading>]] = Array(repeating: [:], count: part.letters.count + 1)
@@ -233,7 +238,7 @@ struct StopGrammar: Sendable {
         }
         let completeReadings = readings[part.letters.count].values.joined().filter { $0.group == 0 }
         return completeReadings.map { reading in
-            if mirroring, !reading.has(Reading.mirror) { return Verdict.neutral }
+            if onlyMirroring, !reading.has(Reading.mirror) { return Verdict.neutral }
             if reading.isClear { return .clear }
             if reading.isExplicit { return .explicit }
             return reading.isRequest ? .request : .neutral
@@ -381,7 +386,7 @@ struct FoldedText {
     init(_ text: String, keepsUnderscores: Bool = false) {
         let folded = Self.bounded(text).precomposedStringWithCompatibilityMapping.lowercased()
         // Custom emoji are pictures; their names are not words.
-        let tokens = PlainTokens(CustomEmoji.leftOut(of: folded)).tokens
+        let tokens = PlainTokens(CustomEmoji.removed(from: folded)).tokens
         var plain = String.UnicodeScalarView()
         for token in tokens {
             switch token {

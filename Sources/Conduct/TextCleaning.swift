@@ -266,10 +266,12 @@ extension TextCleaning {
         var followsDivider = false
         while end > 0, isDivider(end - 1) {
             end -= 1
-            followsDivider =
-                followsDivider || scalar(end).map { $0 == "\n" || dividers.contains($0) } ?? false
+            if let divider = scalar(end), divider == "\n" || dividers.contains(divider) {
+                followsDivider = true
+            }
         }
-        let endsSentence = end > 0 && scalar(end - 1).map(sentenceEndings.contains) ?? true
+        // A link or mention before the tags ends the sentence too.
+        let endsSentence = end > 0 && (scalar(end - 1).map(sentenceEndings.contains) ?? true)
         let areSeparate = count > 1 || hasProgramTag || followsDivider || endsSentence
         return areSeparate ? unchanged(plain.tokens[..<end]) : text
     }

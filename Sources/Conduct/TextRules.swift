@@ -208,7 +208,7 @@ package struct TextRules: Equatable, Sendable {
         if PlainTokens(cleaned).needsCleaning { return .failure(Refusal(.mentionsOthers)) }
         // The name of an emoji does not count as words, and the bot's server may lack the emoji.
         guard
-            [text, cleaned].map({ TextShape.wordCharacters(in: CustomEmoji.leftOut(of: $0)) })
+            [text, cleaned].map({ TextShape.wordCharacters(in: CustomEmoji.removed(from: $0)) })
                 .allSatisfy({ $0 >= Self.minimumWordCharacters })
         else { return .failure(Refusal(.noWords)) }
         if let refusal = TextLength.refusal(

@@ -115,7 +115,9 @@ package struct WordLikeness: Sendable {
             if rightPart.word <= leftPart.word { right.removeFirst() }
         }
         guard dot > 0 else { return (0, []) }
-        let words = common.sorted { ($1.product, $0.word) < ($0.product, $1.word) }.map(\.word)
+        let words = common.sorted { left, right in
+            left.product == right.product ? left.word < right.word : left.product > right.product
+        }.map(\.word)
         return (min(1, dot / (first.length * second.length)), words)
     }
 }

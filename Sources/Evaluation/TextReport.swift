@@ -220,7 +220,7 @@ package struct TextEvaluator: Sendable {
         let summary = try ArchiveReader(path: path, purpose: .texts).read { item in
             guard case .post(let post) = item, !post.isRepost, post.isOpen, posts[post.id] == nil
             else { return }
-            habits.count(post.text, by: post.client, at: post.createdAt, isAnswer: post.isReply)
+            habits.include(post.text, by: post.client, at: post.createdAt, isAnswer: post.isReply)
             guard !post.isReply else { return }
             guard posts.count < maximumPosts else {
                 throw ImportError(

@@ -309,9 +309,9 @@ extension SocialNetwork {
         }
         let emoji = try await emoji()
         // A warning that consists of emoji is still a warning.
-        let cleanedWarning = warning.map { CustomEmoji.leftOut(of: $0, but: emoji) }
+        let cleanedWarning = warning.map { CustomEmoji.removed(from: $0, except: emoji) }
         return (
-            CustomEmoji.leftOut(of: text, but: emoji),
+            CustomEmoji.removed(from: text, except: emoji),
             cleanedWarning?.isEmpty == true ? warning : cleanedWarning
         )
     }
@@ -329,7 +329,7 @@ private struct SentText {
     private let keyWithoutHosts: String
 
     init(_ text: String) {
-        let textWithoutEmoji = CustomEmoji.leftOut(of: text)
+        let textWithoutEmoji = CustomEmoji.removed(from: text)
         key = TextRules.textKey(textWithoutEmoji)
         keyWithoutHosts = TextRules.textKey(textWithoutEmoji, ignoringHosts: true)
     }

@@ -12,7 +12,7 @@ package struct CumulativeTable: Equatable, Sendable {
         case down
     }
 
-    /// The sum of the whole weights up to and including each index.
+    /// For each index, the sum of the rounded weights up to and including it, in units of 2^-40.
     package let totals: [UInt64]
 
     /// - Parameters:

@@ -26,12 +26,12 @@ package struct MinuteDistribution: Equatable, Sendable {
         shares: [Double], closed: Set<MinuteOfDay>, rounding: CumulativeTable.Rounding,
         smoothing: Smoothing? = nil
     ) {
-        let isClosed = Self.flags(closed)
-        let openShares = zip(shares, isClosed).map { share, isClosed in isClosed ? 0 : share }
+        let closedFlags = Self.flags(closed)
+        let openShares = zip(shares, closedFlags).map { share, isClosed in isClosed ? 0 : share }
         let sum = openShares.reduce(0, +)
         self.probabilities = sum > 0 ? openShares.map { $0 / sum } : openShares
-        self.table = CumulativeTable(weights: shares, rounding: rounding) { isClosed[$0] }
-        self.isClosed = isClosed
+        self.table = CumulativeTable(weights: shares, rounding: rounding) { closedFlags[$0] }
+        self.isClosed = closedFlags
         self.smoothing = smoothing
     }
 
@@ -102,12 +102,12 @@ package struct MinuteDistribution: Equatable, Sendable {
     ) -> MinuteDistribution {
         let postCount = counts.reduce(0, +)
         let shares = counts.map { postCount > 0 ? $0 / postCount : 0 }
-        let isMissing = flags(missing)
-        let isAllMissing = zip(shares, isMissing).allSatisfy { share, isMissing in
+        let missingFlags = flags(missing)
+        let isAllMissing = zip(shares, missingFlags).allSatisfy { share, isMissing in
             isMissing || share == 0
         }
         return MinuteDistribution(
-            shares: isAllMissing ? movedForward(shares, past: isMissing) : shares,
+            shares: isAllMissing ? movedForward(shares, past: missingFlags) : shares,
             closed: missing.union(quiet), rounding: .down)
     }
 

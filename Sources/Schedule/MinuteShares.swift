@@ -32,6 +32,8 @@ package struct MinuteShares: Equatable, Sendable {
 
     /// The minute at which stretch `index` begins.
     package func start(of index: Int) -> MinuteOfDay {
-        MinuteOfDay(hour: 0, minute: (index * MinuteOfDay.count + shares.count - 1) / shares.count)
+        // The quotient is rounded up.
+        let start = (index * MinuteOfDay.count + shares.count - 1) / shares.count
+        return MinuteOfDay(hour: 0, minute: start)
     }
 }

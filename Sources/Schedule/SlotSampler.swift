@@ -30,7 +30,8 @@ package struct SlotSampler: Sendable {
     package func minutes(count: Int, uniform: () -> Double) -> [MinuteOfDay] {
         var placed: [MinuteOfDay] = []
         var previousMinute: MinuteOfDay?
-        for _ in 0..<25 * min(max(0, count), MinuteOfDay.count) + 50 where placed.count < count {
+        let maximumAttempts = 25 * min(max(0, count), MinuteOfDay.count) + 50
+        for _ in 0..<maximumAttempts where placed.count < count {
             let minute: MinuteOfDay
             if let precedingMinute = previousMinute, bursts.share > 0, uniform() < bursts.share {
                 guard let following = minuteFollowing(precedingMinute, uniform()) else {

@@ -97,7 +97,7 @@ package struct TextChooser: Sendable {
         excluding excluded: Set<String>, generator: inout SplitMix64
     ) -> TextChoice? {
         let allowed = candidates.filter { !excluded.contains($0.textKey) }
-        let texts = Self.distinct(unused(allowed, candidates, now))
+        let texts = Self.distinct(unused(allowed, lastUsesIn: candidates, now: now))
         let pool = Self.leastUsed(texts)
         guard !pool.isEmpty, texts.count >= Self.fewestTexts || window == Self.windows.last,
             let chosen = pool.element(atUniform: generator.nextUniform())
@@ -125,12 +125,10 @@ package struct TextChooser: Sendable {
         generator: inout SplitMix64
     ) -> TextChoice? {
         let allowed = candidates.filter { !excluded.contains($0.textKey) }
-        let unusedTexts = unused(allowed, candidates, now)
+        let unusedTexts = unused(allowed, lastUsesIn: candidates, now: now)
         guard Self.distinct(unusedTexts).count >= Self.fewestTexts else { return nil }
         for window in Self.windows {
-            let nearTexts = candidates.filter {
-                ($0.minute?.circularDistance(to: minute) ?? .max) <= window
-            }
+            let nearTexts = candidates.filter { $0.isNear(minute, within: window) }
             var choice = choose(
                 from: nearTexts, at: minute, within: window, now: now, excluding: excluded,
                 generator: &generator)
@@ -157,10 +155,11 @@ package struct TextChooser: Sendable {
         generator: inout SplitMix64
     ) -> TextChoice? {
         let allowed = candidates.filter { !excluded.contains($0.textKey) }
-        let oldEnough = allowed.filter { isOldEnough($0, now) }
+        let oldEnough = allowed.filter { isOldEnough($0, at: now) }
         let isAgeRelaxed = oldEnough.isEmpty && !allowed.isEmpty
         let eligible = isAgeRelaxed ? allowed : oldEnough
-        let (window, texts) = Self.pool(from: unused(eligible, candidates, now), around: minute)
+        let (window, texts) = Self.pool(
+            from: unused(eligible, lastUsesIn: candidates, now: now), around: minute)
         let pool = Self.leastUsed(texts)
         if let chosen = pool.element(atUniform: pool.isEmpty ? 0 : generator.nextUniform()) {
             return TextChoice(
@@ -170,7 +169,8 @@ package struct TextChooser: Sendable {
                     isAgeRelaxed: isAgeRelaxed,
                     isTimeKnown: chosen.minute != nil))
         }
-        return leastRecentlyUsed(of: eligible, Self.lastUses(in: candidates), now).map { chosen in
+        let lastUses = Self.lastUses(in: candidates)
+        return leastRecentlyUsed(of: eligible, lastUses: lastUses, now: now).map { chosen in
             TextChoice(
                 chosen,
                 TextExplanation(
@@ -180,9 +180,9 @@ package struct TextChooser: Sendable {
     }
 
     /// Returns the texts that no candidate, with the same text key, used within ``noRepeatDays``.
-    private func unused(_ texts: [TextCandidate], _ candidates: [TextCandidate], _ now: Date)
-        -> [TextCandidate]
-    {
+    private func unused(
+        _ texts: [TextCandidate], lastUsesIn candidates: [TextCandidate], now: Date
+    ) -> [TextCandidate] {
         let lastUses = Self.lastUses(in: candidates)
         return texts.filter { candidate in
             lastUses[candidate.textKey].map {
@@ -191,13 +191,13 @@ package struct TextChooser: Sendable {
         }
     }
 
-    private func isOldEnough(_ candidate: TextCandidate, _ now: Date) -> Bool {
+    private func isOldEnough(_ candidate: TextCandidate, at now: Date) -> Bool {
         candidate.createdAt.map { now.timeIntervalSince($0) >= Double(minimumAgeDays) * 86_400 }
             ?? true
     }
 
     private func leastRecentlyUsed(
-        of candidates: [TextCandidate], _ lastUses: [String: Date], _ now: Date
+        of candidates: [TextCandidate], lastUses: [String: Date], now: Date
     ) -> TextCandidate? {
         var leastRecent: (candidate: TextCandidate, used: Date)?
         for candidate in candidates {
@@ -233,8 +233,7 @@ package struct TextChooser: Sendable {
     ) -> (window: Int, texts: [TextCandidate]) {
         var pool: [TextCandidate] = []
         for window in windows {
-            pool = distinct(
-                candidates.filter { ($0.minute?.circularDistance(to: minute) ?? .max) <= window })
+            pool = distinct(candidates.filter { $0.isNear(minute, within: window) })
             if pool.count >= fewestTexts { return (window, pool) }
         }
         return (windows.last ?? 720, pool.isEmpty ? distinct(candidates) : pool)
@@ -252,6 +251,14 @@ package struct TextChooser: Sendable {
         return candidates.sorted { $0.id.order < $1.id.order }.filter {
             includedKeys.insert($0.textKey).inserted
         }
+    }
+}
+
+extension TextCandidate {
+    /// Whether the time of day of the text is known and at most `window` minutes from `minute`.
+    fileprivate func isNear(_ minute: MinuteOfDay, within window: Int) -> Bool {
+        guard let ownMinute = self.minute else { return false }
+        return ownMinute.circularDistance(to: minute) <= window
     }
 }
 

@@ -42,11 +42,10 @@ package struct TimeZoneGuess: Equatable, Sendable {
         }
         let logProbabilities = PriorProfile.probabilities.map { Foundation.log($0) }
         let fits = Self.examples.keys.sorted().map { hours in
-            let fit = counts.indices.reduce(0.0) { sum, minute in
-                counts[minute] == 0
-                    ? sum
-                    : sum + Double(counts[minute])
-                        * logProbabilities[(minute + hours * 60 + 1_440) % 1_440]
+            var fit = 0.0
+            for minute in counts.indices where counts[minute] > 0 {
+                let localMinute = (minute + hours * 60 + MinuteOfDay.count) % MinuteOfDay.count
+                fit += Double(counts[minute]) * logProbabilities[localMinute]
             }
             return (hours: hours, fit: fit / total)
         }

@@ -20,7 +20,7 @@ import Testing
     ])
     func leavesNoGap(text: String, left: String) {
         #expect(CustomEmoji.occur(in: text))
-        #expect(CustomEmoji.leftOut(of: text) == left)
+        #expect(CustomEmoji.removed(from: text) == left)
     }
 
     @Test(arguments: [
@@ -32,16 +32,18 @@ import Testing
     ])
     func leavesAllElse(text: String) {
         #expect(!CustomEmoji.occur(in: text))
-        #expect(CustomEmoji.leftOut(of: text) == text)
+        #expect(CustomEmoji.removed(from: text) == text)
     }
 
     @Test func whatTheServerHasStays() {
         let kept: Set = ["blobcat"]
-        #expect(CustomEmoji.leftOut(of: "a :blobcat: b :other: c", but: kept) == "a :blobcat: b c")
-        #expect(CustomEmoji.leftOut(of: ":Blobcat: b", but: kept) == "b")
+        #expect(
+            CustomEmoji.removed(from: "a :blobcat: b :other: c", except: kept) == "a :blobcat: b c")
+        #expect(CustomEmoji.removed(from: ":Blobcat: b", except: kept) == "b")
         // Mastodon shows none that touches a letter, of whatever script, or another one.
-        #expect(CustomEmoji.leftOut(of: "猫:blobcat:です", but: kept) == "猫です")
-        #expect(CustomEmoji.leftOut(of: "two :blobcat::blobcat: cats", but: kept) == "two cats")
+        #expect(CustomEmoji.removed(from: "猫:blobcat:です", except: kept) == "猫です")
+        #expect(
+            CustomEmoji.removed(from: "two :blobcat::blobcat: cats", except: kept) == "two cats")
     }
 
     @Test(arguments: [
@@ -49,7 +51,7 @@ import Testing
         ("@ann :blobcat: hi", "@ann hi"), ("see #tag :blobcat:", "see #tag"),
     ])
     func nothingBecomesAMentionOrATag(text: String, left: String) {
-        #expect(CustomEmoji.leftOut(of: text) == left)
+        #expect(CustomEmoji.removed(from: text) == left)
     }
 
     /// Random texts of what makes emoji, mentions, tags and links.
@@ -62,7 +64,7 @@ import Testing
         for _ in 0..<20_000 {
             let text = (0..<Int.random(in: 1...14, using: &random))
                 .map { _ in parts.randomElement(using: &random) ?? "" }.joined()
-            let left = CustomEmoji.leftOut(of: text)
+            let left = CustomEmoji.removed(from: text)
             #expect(
                 PlainTokens(left).mentionCount <= PlainTokens(text).mentionCount,
                 "\(text) became \(left)")

@@ -437,9 +437,9 @@ import Testing
         var habits = Habits()
         func day(_ number: Int) -> Date { Date(timeIntervalSince1970: Double(number) * 86_400) }
         for month in 0..<5 {
-            habits.count("Slow bread #Baking", by: nil, at: day(month * 30))
-            habits.count("A talk #conf", by: nil, at: day(month * 7))
-            if month < 4 { habits.count("Fog #weather", by: nil, at: day(month * 30)) }
+            habits.include("Slow bread #Baking", by: nil, at: day(month * 30))
+            habits.include("A talk #conf", by: nil, at: day(month * 7))
+            if month < 4 { habits.include("Fog #weather", by: nil, at: day(month * 30)) }
         }
         func reason(_ text: String) -> Refusal.Reason? {
             habits.complete(verdict(text), on: post(text)).reason
@@ -476,11 +476,12 @@ import Testing
     @Test func aProgramThatPostsLinksOfOneSiteIsAMachine() {
         var machines = MachineClients()
         for number in 0..<5 {
-            machines.count("Feed", "News https://www.feed.example/\(number)")
-            machines.count("Web", number < 2 ? "Read https://feed.example/\(number)" : "Rivers")
-            if number < 4 { machines.count("Rare", "https://feed.example/\(number)") }
+            machines.include("News https://www.feed.example/\(number)", by: "Feed")
+            machines.include(
+                number < 2 ? "Read https://feed.example/\(number)" : "Rivers", by: "Web")
+            if number < 4 { machines.include("https://feed.example/\(number)", by: "Rare") }
         }
-        machines.count("Feed", "Three of six would do")
+        machines.include("Three of six would do", by: "Feed")
         let link = "More https://feed.example/9"
         #expect(machines.wrote(link, by: "Feed"))
         for client in ["Web", "Rare", nil, "Unknown"] { #expect(!machines.wrote(link, by: client)) }
@@ -495,12 +496,12 @@ import Testing
     @Test func aProgramOfAPersonIsNoMachine() {
         var machines = MachineClients()
         for number in 0..<40 {
-            machines.count("TweetDeck", "Read this https://bit.ly/\(number)")
-            machines.count("Phone", "My page https://blog.example/\(number)")
-            machines.count("Feed", "My page https://blog.example/\(number)")
+            machines.include("Read this https://bit.ly/\(number)", by: "TweetDeck")
+            machines.include("My page https://blog.example/\(number)", by: "Phone")
+            machines.include("My page https://blog.example/\(number)", by: "Feed")
         }
-        for _ in 0..<3 { machines.count("Phone", "@ben yes", isAnswer: true) }
-        machines.count("Feed", "@ben a slip", isAnswer: true)
+        for _ in 0..<3 { machines.include("@ben yes", by: "Phone", isAnswer: true) }
+        machines.include("@ben a slip", by: "Feed", isAnswer: true)
         #expect(!machines.wrote("Read this https://bit.ly/9", by: "TweetDeck"))
         #expect(!machines.wrote("My page https://blog.example/9", by: "Phone"))
         #expect(machines.wrote("My page https://blog.example/9", by: "Feed"))
@@ -511,8 +512,8 @@ import Testing
         func version(_ order: [String]) -> String {
             var machines = MachineClients()
             for number in 0..<6 {
-                machines.count(
-                    "Feed", order.map { "https://\($0)/\(number)" }.joined(separator: " "))
+                machines.include(
+                    order.map { "https://\($0)/\(number)" }.joined(separator: " "), by: "Feed")
             }
             return machines.version
         }

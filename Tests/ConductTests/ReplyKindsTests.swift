@@ -80,10 +80,10 @@ import Testing
 
     @Test func theTableHasHalfACountMore() {
         var table = KindTable()
-        table.count(.thanks, .welcome, times: 6)
-        table.count(.thanks, .other, times: 2)
-        table.count(.statement, .other, times: 10)
-        table.count(.statement, .yes, times: 4)
+        table.add(.thanks, .welcome, times: 6)
+        table.add(.thanks, .other, times: 2)
+        table.add(.statement, .other, times: 10)
+        table.add(.statement, .yes, times: 4)
         #expect(table.total == 22)
         // ln ((6.5 / 12) / (10 / 54)) and ln ((0.5 / 18) / (4 / 54))
         #expect(abs(table.logOdds(of: .welcome, after: .thanks) - 1.073_294_480_7) < 1e-9)

@@ -122,8 +122,8 @@ import Testing
                     == ReplyKinds.standard.answers(in: .english).logOdds(of: .no, after: .thanks))
         } else {
             var own = KindTable()
-            own.count(.thanks, .no, times: 100)
-            own.count(.statement, .other, times: 100)
+            own.add(.thanks, .no, times: 100)
+            own.add(.statement, .other, times: 100)
             #expect(found.logOdds == own.logOdds(of: .no, after: .thanks))
         }
         #expect(habits.kinds(of: "nein", language: "de", after: asked) == nil)

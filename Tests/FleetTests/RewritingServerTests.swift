@@ -188,7 +188,7 @@ import Testing
         }
         let actions = try await place.settled()
         let ledger = await place.sandbox.ledger
-        let texts = Self.texts.map { CustomEmoji.leftOut(of: $0, but: Set(server.emoji)) }
+        let texts = Self.texts.map { CustomEmoji.removed(from: $0, except: Set(server.emoji)) }
         #expect(ledger.deliveries.map(\.text) == texts, "each once, and in order")
         #expect(ledger.duplicates.isEmpty)
         for (action, delivery) in zip(actions, ledger.deliveries) {

@@ -91,7 +91,7 @@ package actor TextJudging {
         let (habits, end) = try await archive.habits(
             after: count.place, atMost: Self.habitsAtOnce)
         for habit in habits {
-            count.habits.count(
+            count.habits.include(
                 habit.text, by: habit.client, at: habit.time, isAnswer: habit.isAnswer)
         }
         count.place = end
