@@ -290,7 +290,23 @@ extension Archive {
 }
 
 extension Archive.Circumstances {
-    /// Selects rows of six kinds; the column `part` tells the kind, from 0 to 5.
+    /// The content of a row of ``selection(of:)``: its column `part`.
+    private enum Part: Int {
+        /// The key `value` of a text that a person excluded.
+        case neverText = 0
+        /// A muted word or day.
+        case muted = 1
+        /// The first day, the last day and the name of a time zone, in `value`.
+        case zone = 2
+        /// The human's last activity, at `noted_ms`.
+        case activity = 3
+        /// The number of a person's labels, in `noted_ms`.
+        case labelCount = 4
+        /// The known past of the mirror, in `value`, and its version, in `noted_ms`.
+        case mirror = 5
+    }
+
+    /// Selects rows of six kinds; the column `part` tells the kind, as in ``Part``.
     fileprivate static func selection(of mirror: String) -> SQL {
         """
         SELECT 0 AS part, '' AS kind, text_key AS value, noted_ms FROM never_texts WHERE mirror = \(mirror)
@@ -308,17 +324,16 @@ extension Archive.Circumstances {
         zones = ZoneHistory(home: home)
         for row in rows {
             let value = try row.text("value")
-            // The kinds of rows in `selection(of:)`.
-            switch try row.int("part") {
-            case 0: never.insert(value)
-            case 1: muted.append(try Archive.note(row))
-            case 2:
+            switch Part(rawValue: try row.int("part")) {
+            case .neverText: never.insert(value)
+            case .muted: muted.append(try Archive.note(row))
+            case .zone:
                 spans.append(
                     try Archive.zoneSpan(value.split(separator: " ", maxSplits: 2).map(String.init))
                 )
-            case 3: lastActivity = try row.date("noted_ms")
-            case 4: labels = try row.int("noted_ms")
-            default:
+            case .activity: lastActivity = try row.date("noted_ms")
+            case .labelCount: labels = try row.int("noted_ms")
+            case .mirror, nil:
                 past = value.isEmpty ? nil : value
                 version = try row.integer("noted_ms")
             }

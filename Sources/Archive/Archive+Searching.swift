@@ -143,7 +143,7 @@ extension Archive {
             """
         } placeOf: {
             Place(try PostRow.post($0))
-        } _: { row in
+        } element: { row in
             let keptPost = try Kept(row)
             return isWanted(keptPost) ? keptPost : nil
         }

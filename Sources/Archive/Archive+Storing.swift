@@ -137,7 +137,7 @@ extension Archive {
     {
         guard limit > 0 else {
             try unpack(mirror, connection)
-            try deletePictures(where: "1 = 1", of: mirror, on: connection)
+            try deletePictures(where: "TRUE", of: mirror, on: connection)
             return try connection.execute("DELETE FROM posts WHERE mirror = \(mirror)")
         }
         let oldestKept = try connection.query(

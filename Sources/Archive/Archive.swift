@@ -169,7 +169,7 @@ package struct Archive: Sendable {
         let mirror = mirror
         try await storage.transaction { connection in
             try connection.execute("DELETE FROM posts WHERE mirror = \(mirror)")
-            try Self.deletePictures(where: "1 = 1", of: mirror, on: connection)
+            try Self.deletePictures(where: "TRUE", of: mirror, on: connection)
             try Self.unpack(mirror, connection)
         }
     }

@@ -54,17 +54,22 @@ package final class Interruption: @unchecked Sendable {
     ///   - events: The event flags of poll(2).
     ///   - socket: A descriptor; negative waits for the interruption only.
     ///   - milliseconds: The longest wait; a negative value waits without a limit.
-    ///   - ignoring: Whether to ignore interruptions and wait for the socket only.
+    ///   - ignoringRequest: Whether to ignore interruptions and wait for the socket only.
     /// - Returns: False if the time ran out.
     package func wait(
-        for events: Int32, on socket: Int32, milliseconds: Int, ignoring: Bool = false
+        for events: Int32, on socket: Int32, milliseconds: Int, ignoringRequest: Bool = false
     ) -> Bool {
         var descriptors = [
             pollfd(fd: socket, events: Int16(truncatingIfNeeded: events), revents: 0),
-            pollfd(fd: ignoring ? -1 : descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: ignoringRequest ? -1 : descriptor, events: Int16(POLLIN), revents: 0),
         ]
         // A signal also ends the wait; the caller then tries its operation and waits again.
         return poll(&descriptors, 2, Int32(clamping: milliseconds)) != 0
+    }
+
+    /// Waits for a time, or until an interruption is requested.
+    package func pause(milliseconds: Int) {
+        _ = wait(for: 0, on: -1, milliseconds: milliseconds)
     }
 
     private func openPipe() {

@@ -14,10 +14,10 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
 
     /// - Parameters:
     ///   - name: The thread's name in debuggers; the system may cut it to 15 bytes.
-    ///   - isPatient: Whether the thread has a nice value of 10, so that other threads of the
+    ///   - hasLowPriority: Whether the thread has a nice value of 10, so that other threads of the
     ///     machine have priority; only on Linux, where each thread has such a value.
-    package init(name: String, isPatient: Bool = false) {
-        worker = Worker(name: name, isPatient: isPatient)
+    package init(name: String, hasLowPriority: Bool = false) {
+        worker = Worker(name: name, hasLowPriority: hasLowPriority)
     }
 
     deinit { worker.shutdown() }
@@ -261,7 +261,7 @@ final class WorkUnit<Value: Sendable>: @unchecked Sendable {
 private final class Worker: @unchecked Sendable {
     // Unchecked because the mutable properties are only touched while `condition` is locked.
     let name: String
-    private let isPatient: Bool
+    private let hasLowPriority: Bool
     private let condition = NSCondition()
     private var queue: [@Sendable () -> Void] = []
     private var isRunning = false
@@ -272,9 +272,9 @@ private final class Worker: @unchecked Sendable {
     private var isLent = false
     private var thread: pthread_t?
 
-    init(name: String, isPatient: Bool) {
+    init(name: String, hasLowPriority: Bool) {
         self.name = name
-        self.isPatient = isPatient
+        self.hasLowPriority = hasLowPriority
     }
 
     var isCurrentThread: Bool {
@@ -347,7 +347,7 @@ private final class Worker: @unchecked Sendable {
         condition.withLock { thread = pthread_self() }
         Thread.current.name = name
         blockBrokenPipeSignal()
-        if isPatient { lowerPriority() }
+        if hasLowPriority { lowerPriority() }
         while let batch = nextBatch() {
             for closure in batch { closure() }
         }

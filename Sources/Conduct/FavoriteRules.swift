@@ -35,15 +35,15 @@ package struct FavoriteRules: Equatable, Sendable {
     /// The maximum age of a post that is favorited.
     package var maximumAge: Duration
     /// The time for which a suggestion waits for a person's decision before it is dropped.
-    package var patience: Duration
+    package var suggestionLifetime: Duration
 
     package init(
         perDay: Int = 10, maximumAge: Duration = .seconds(6 * 3_600),
-        patience: Duration = .seconds(7 * 86_400)
+        suggestionLifetime: Duration = .seconds(7 * 86_400)
     ) {
         self.perDay = perDay
         self.maximumAge = maximumAge
-        self.patience = patience
+        self.suggestionLifetime = suggestionLifetime
     }
 
     /// Why a post is not favorited; nil if it may be.

@@ -135,7 +135,7 @@ package struct TextLearning: Encodable, Equatable, Sendable {
             extract)
         let labelsAgainst = labelled.count { $0.isAgainst }
         let hasNoOpinion =
-            labelled.count < TextTaste.fewest || labelsAgainst == 0
+            labelled.count < TextTaste.fewestLabels || labelsAgainst == 0
             || labelsAgainst == labelled.count
         if min(labelsAgainst, labelled.count - labelsAgainst) >= minimum {
             classifier.fitWeights(extract)

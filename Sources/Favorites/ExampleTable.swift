@@ -83,7 +83,7 @@ package struct ExampleTable: CountSource {
     func stamp(with table: WeightTable?) async throws -> (CountStamp, LearnedWeights?) {
         guard let table else { return (try await stamp(), nil) }
         let rows = try await storage.query(
-            "SELECT last.value, weights.* FROM (SELECT (\(stampQuery)) AS value) AS last LEFT JOIN (\(table.query)) "
+            "SELECT counter.value, weights.* FROM (SELECT (\(stampQuery)) AS value) AS counter LEFT JOIN (\(table.query)) "
                 + "AS weights ON TRUE")
         return (try stamp(from: rows), try rows.first.flatMap { try table.weights($0) })
     }
@@ -370,8 +370,8 @@ package struct ExampleTable: CountSource {
     ///
     /// - Parameters:
     ///   - stored: The previous rows of those posts that were stored before.
-    func count(
-        _ written: [Row], deleted: [PostID], replacing stored: [PostID: Row],
+    func updateCounters(
+        adding written: [Row], deleted: [PostID], replacing stored: [PostID: Row],
         on connection: any StorageConnection
     ) throws {
         var changes: [ExampleState: Int] = [:]

@@ -143,7 +143,9 @@ struct CountReader: Sendable {
         // after the other.
         async let countsInParallel = counts.counts(of: features)
         let (stamp, learnedWeights) = try await examples.stamp(with: weights)
-        if let snapshot = try await snapshotIfCurrent(await countsInParallel, stamp, of: features) {
+        if let snapshot = try await snapshotIfCurrent(
+            await countsInParallel, at: stamp, of: features)
+        {
             return (snapshot, learnedWeights)
         }
         return (try await repairedCounts(of: features), learnedWeights)
@@ -154,7 +156,7 @@ struct CountReader: Sendable {
         let snapshot = try await counts.counts(of: features)
         if let snapshot, snapshot.stamp == confirmed { return snapshot }
         let stamp = try await examples.stamp()
-        if let snapshot = try await snapshotIfCurrent(snapshot, stamp, of: features) {
+        if let snapshot = try await snapshotIfCurrent(snapshot, at: stamp, of: features) {
             return snapshot
         }
         return try await repairedCounts(of: features)
@@ -175,12 +177,12 @@ struct CountReader: Sendable {
     private func countsIfCurrent(of features: [String]) async throws -> CountSnapshot? {
         let stamp = try await examples.stamp()
         return try await snapshotIfCurrent(
-            try await counts.counts(of: features), stamp, of: features)
+            try await counts.counts(of: features), at: stamp, of: features)
     }
 
     /// The counts that were read, if they were current at the time of `stamp` or are newer.
     private func snapshotIfCurrent(
-        _ snapshot: CountSnapshot?, _ stamp: CountStamp, of features: [String]
+        _ snapshot: CountSnapshot?, at stamp: CountStamp, of features: [String]
     ) async throws -> CountSnapshot? {
         guard let snapshot else {
             guard try await examples.isEmpty() else { return nil }

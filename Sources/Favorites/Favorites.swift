@@ -68,10 +68,11 @@ package struct Favorites: Sendable {
             let nextEvents =
                 isMostlyNew == false ? [] : events[end..<min(end + Self.batchSize, events.count)]
             async let nextFeatures = features(
-                of: nextEvents.compactMap(\.example?.stored), known: [:], session)
+                of: nextEvents.compactMap(\.example?.stored), known: [:], session: session)
             let learned = try await turnstile.pass { [extracted, isMostlyNew] in
                 try await learnBatch(
-                    batch, at: now, extracted, session, isExpectedNew: isMostlyNew == true)
+                    batch, at: now, extracted: extracted, session: session,
+                    isExpectedNew: isMostlyNew == true)
             }
             summary.add(learned)
             isMostlyNew = learned.unchanged < batch.count / 2
@@ -111,7 +112,7 @@ package struct Favorites: Sendable {
                     let ids = try connection.query(selection + " LIMIT \(Self.batchSize)").map {
                         PostID(network: author.network, value: try $0.text("post_id"))
                     }
-                    return (ids.map { .forgotten($0) }, { _ in nil })
+                    return (events: ids.map { .forgotten($0) }, knownFeatures: { _ in nil })
                 }
             }
             summary.add(forgotten)
@@ -235,9 +236,8 @@ package struct Favorites: Sendable {
     /// If the posts of the previous batch were new (`isExpectedNew`), those of this batch are
     /// looked up only in the transaction.
     private func learnBatch(
-        _ events: [FavoriteEvent], at now: Date, _ extracted: ExtractedFeatures,
-        _ session: FavoriteSession?,
-        isExpectedNew: Bool
+        _ events: [FavoriteEvent], at now: Date, extracted: ExtractedFeatures,
+        session: FavoriteSession?, isExpectedNew: Bool
     ) async throws -> LearnSummary {
         let storableEvents = events.filter { Self.isStorable($0.id) }
         var summary = LearnSummary()
@@ -261,12 +261,12 @@ package struct Favorites: Sendable {
         let newExamples = storableEvents.compactMap(\.example?.stored).filter {
             states[$0.id] == nil
         }
-        let knownFeatures = features(of: newExamples, known: extracted, session)
+        let knownFeatures = features(of: newExamples, known: extracted, session: session)
         summary.add(
             try await change(at: now) { _ in
                 (
-                    storableEvents,
-                    { example in
+                    events: storableEvents,
+                    knownFeatures: { example in
                         knownFeatures[example.id].flatMap {
                             $0.example == example ? $0.features : nil
                         }
@@ -284,7 +284,7 @@ package struct Favorites: Sendable {
     private typealias ExtractedFeatures = [PostID: (example: Example, features: FeatureSet)]
 
     private func features(
-        of examples: [Example], known: ExtractedFeatures, _ session: FavoriteSession?
+        of examples: [Example], known: ExtractedFeatures, session: FavoriteSession?
     ) -> ExtractedFeatures {
         var result: ExtractedFeatures = [:]
         for example in examples where result[example.id] == nil {
@@ -307,7 +307,7 @@ package struct Favorites: Sendable {
         }
         guard try await !storage.read({ try outdated($0) }).isEmpty else { return LearnSummary() }
         var summary = try await change(at: now) {
-            (try outdated($0).map { .forgotten($0) }, { _ in nil })
+            (events: try outdated($0).map { .forgotten($0) }, knownFeatures: { _ in nil })
         }
         summary.pruned = summary.unlearned
         summary.unlearned = 0
@@ -322,7 +322,7 @@ package struct Favorites: Sendable {
         at now: Date,
         _ makeEvents:
             @escaping @Sendable (any StorageConnection) throws -> (
-                [FavoriteEvent], (Example) -> FeatureSet?
+                events: [FavoriteEvent], knownFeatures: (Example) -> FeatureSet?
             )
     ) async throws -> LearnSummary {
         let result = try await storage.transaction { [examples, counts] connection in
@@ -338,8 +338,8 @@ package struct Favorites: Sendable {
             }
             try examples.write(lesson.written, decidedAt: now, sequence: sequence, on: connection)
             try examples.delete(lesson.deleted, on: connection)
-            try examples.count(
-                lesson.written, deleted: lesson.deleted, replacing: stored, on: connection)
+            try examples.updateCounters(
+                adding: lesson.written, deleted: lesson.deleted, replacing: stored, on: connection)
             try examples.setSequence(sequence, on: connection)
             let stamp = CountStamp(sequence: sequence, extraction: examples.extractor.fingerprint)
             let batch = CountBatch(stamp: stamp, previous: previous, change: lesson.change)
@@ -407,7 +407,8 @@ package struct Favorites: Sendable {
             )
         }
         var countsState = TrainingStatus.Counts.outdated
-        var (size, wordless): (Int?, Int64?)
+        var size: Int?
+        var wordless: Int64?
         do {
             let snapshot = try await counts.counts(of: [])
             if countsFeatures { size = try await counts.size() }

@@ -45,17 +45,17 @@ package struct LearnedWeights: Equatable, Sendable {
         else {
             return nil
         }
-        func sides(_ isFeature: Bool, _ name: String) throws -> EvidenceWeights.Sides? {
-            guard isFeature, let speakingFor = try row.optionalReal(name + "_for"),
+        func sides(of name: String, isUsed: Bool) throws -> EvidenceWeights.Sides? {
+            guard isUsed, let speakingFor = try row.optionalReal(name + "_for"),
                 let speakingAgainst = try row.optionalReal(name + "_against")
             else { return nil }
             return EvidenceWeights.Sides(for: speakingFor, against: speakingAgainst)
         }
         weights = EvidenceWeights(
             wordsFor: try row.real("words_for"), wordsAgainst: try row.real("words_against"),
-            pairs: try sides(words.hasPairs, "pairs"),
-            spelling: try sides(words.hasSpelling, "spelling"),
-            form: try sides(words.hasForm, "form"), author: try row.real("author"),
+            pairs: try sides(of: "pairs", isUsed: words.hasPairs),
+            spelling: try sides(of: "spelling", isUsed: words.hasSpelling),
+            form: try sides(of: "form", isUsed: words.hasForm), author: try row.real("author"),
             base: try row.real("base"))
         guard weights.hasKinds(of: words), weights.isWithin(WeightFit.limits(of: words)) else {
             return nil
@@ -151,7 +151,7 @@ extension Favorites {
             let (stamp, learned, ids) = try await storage.read { [examples] connection in
                 (
                     try examples.stamp(on: connection), try examples.categories(on: connection),
-                    try examples.newest(WeightFit.examples, on: connection)
+                    try examples.newest(WeightFit.mostExamples, on: connection)
                 )
             }
             guard WaitReason(learned, needed: configuration.minimumPerCategory) == nil else {
@@ -199,7 +199,9 @@ extension Favorites {
             let snapshot = try await reader.counts(of: index.features, confirmed: stamp)
             guard snapshot.stamp == stamp else { return nil }
             let model = FavoriteModel(snapshot.categories)
-            samples += posts.map { model.sample($0.places, $0.isFavorite, of: snapshot) }
+            samples += posts.map {
+                model.sample($0.places, isFavorite: $0.isFavorite, of: snapshot)
+            }
         }
         return samples
     }

@@ -13,8 +13,7 @@ package import Storage
 ///
 /// - A mirror is taken only if it was released, if it never had a lease, or if this instance has
 ///   observed no new beat of its worker for ``LeaseTiming/silenceLimit``; see `LeaseWatch`. Wall
-///   clocks
-///   are not used.
+///   clocks are not used.
 /// - Taking is compare-and-set on (mirror, fence). Each change checks the fence in its own
 ///   transaction (`OutboxStore`), so that a lost lease is noticed there.
 /// - Mirrors are shared among the workers that can do most (`WorkerRecord.severity`). A worker

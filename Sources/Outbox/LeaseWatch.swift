@@ -1,8 +1,8 @@
 /// Detects silent workers, with the observer's monotonic clock alone.
 ///
-/// A worker is silent if its beat has not changed for the silence limit, summed over the observer's own
-/// readings. The time between two readings counts for at most two intervals: an observer that was
-/// suspended, or could not reach the database, has not observed any silence meanwhile. A worker
+/// A worker is silent if its beat has not changed for the silence limit, summed over the observer's
+/// own readings. The time between two readings counts for at most two intervals: an observer that
+/// was suspended, or could not reach the database, has not observed any silence meanwhile. A worker
 /// without a row does not beat either.
 struct LeaseWatch: Sendable {
     private struct Observation {
@@ -59,8 +59,8 @@ struct LeaseWatch: Sendable {
         return observation.silence >= timing.silenceLimit
     }
 
-    /// Returns whether a worker was first seen at least one silence limit ago; false for one that the
-    /// current reading did not see.
+    /// Returns whether a worker was first seen at least one silence limit ago; false for one that
+    /// the current reading did not see.
     func hasLivedForSilenceLimit(_ worker: String) -> Bool {
         guard let observation = workers[worker], observation.reading == reading else {
             return false

@@ -148,8 +148,8 @@ extension OutboxStore {
     /// Returns the time of the next look-up of an action with a request to undo and an unknown
     /// outcome; nil for none.
     ///
-    /// - Parameter includesFailed: Whether to include actions whose look-up after the deadline failed,
-    ///   which are looked up a few times more within a day.
+    /// - Parameter includesFailed: Whether to include actions whose look-up after the deadline
+    ///   failed, which are looked up a few times more within a day.
     package func nextUnknownUndo(includesFailed: Bool) async throws -> Date? {
         let stateCondition: SQL = includesFailed ? "" : "AND state = 'sending'"
         let rows = try await storage.query(

@@ -191,7 +191,7 @@ extension OutboxStore {
     ///
     /// - Parameters:
     ///   - since: Earlier changes are excluded.
-    ///   - isOver: Whether waiting actions (planned or suggested) are excluded.
+    ///   - onlyEnded: Whether waiting actions (planned or suggested) are excluded.
     package func recent(_ limit: Int, since: Date? = nil, onlyEnded: Bool = false) async throws
         -> [Action]
     {
@@ -214,7 +214,7 @@ extension OutboxStore {
             selection(filter.condition(behind: place), "updated_ms DESC, id ASC", number)
         } placeOf: {
             try ActionFilter.Place($0)
-        } _: { row in
+        } element: { row in
             try Self.action(of: row).flatMap { isWanted($0) ? $0 : nil }
         }
     }
@@ -327,7 +327,7 @@ extension OutboxStore {
                 order == .newest ? "created_ms DESC, id ASC" : "expires_ms ASC, id ASC", number)
         } placeOf: {
             try SuggestionPlace($0, in: order)
-        } _: { row in
+        } element: { row in
             try Self.action(of: row).flatMap { isWanted($0) ? $0 : nil }
         }
     }

@@ -16,9 +16,9 @@ package enum PostgresTransactionMode: Sendable {
     case note
     /// A transaction that sees one consistent state, and whose changes are never committed; it may
     /// stay open for an hour.
-    case open
+    case neverCommitted
     /// A part of an open transaction, rolled back if it fails.
-    case part
+    case savepoint
     /// A transaction with changes, serialized by an advisory lock with this number: each holder
     /// sees the changes that the previous one committed.
     case exclusive(lock: Int64)
@@ -26,7 +26,7 @@ package enum PostgresTransactionMode: Sendable {
     /// Whether the transaction may commit changes.
     var mayChange: Bool {
         switch self {
-        case .readOnly, .statement, .open, .part: false
+        case .readOnly, .statement, .neverCommitted, .savepoint: false
         case .serializable, .exclusive, .note: true
         }
     }
@@ -37,8 +37,8 @@ package enum PostgresTransactionMode: Sendable {
         case .serializable: "BEGIN ISOLATION LEVEL SERIALIZABLE; \(Self.settings)"
         case .readOnly: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \(Self.settings)"
         case .statement, .note: nil
-        case .open: "BEGIN ISOLATION LEVEL REPEATABLE READ; \(Self.openSettings)"
-        case .part: "SAVEPOINT mirror_bot_part"
+        case .neverCommitted: "BEGIN ISOLATION LEVEL REPEATABLE READ; \(Self.openSettings)"
+        case .savepoint: "SAVEPOINT mirror_bot_part"
         // The transaction is not serializable, because its state is that of its first statement,
         // which here is the wait for the lock.
         case .exclusive(let lock):
@@ -47,7 +47,7 @@ package enum PostgresTransactionMode: Sendable {
     }
 
     fileprivate var rollBack: String {
-        if case .part = self {
+        if case .savepoint = self {
             return "ROLLBACK TO SAVEPOINT mirror_bot_part; RELEASE SAVEPOINT mirror_bot_part"
         }
         return "ROLLBACK"
@@ -70,20 +70,24 @@ package enum PostgresTransactionMode: Sendable {
     ///
     /// Each has its name, the value that counts as unset, and our value. `synchronous_commit` is
     /// set because a server or user may be configured to confirm a commit before it is on disk.
-    private static let settings = settingQuery(making: [
-        ("synchronous_commit", "off", "on"), ("statement_timeout", "0", statementTimeout),
-        ("idle_in_transaction_session_timeout", "0", idleTransactionTimeout),
+    private static let settings = settingQuery(for: [
+        (name: "synchronous_commit", unset: "off", value: "on"),
+        (name: "statement_timeout", unset: "0", value: statementTimeout),
+        (name: "idle_in_transaction_session_timeout", unset: "0", value: idleTransactionTimeout),
     ])
 
     /// The settings of a transaction that stays open between calls to a network.
-    private static let openSettings = settingQuery(making: [
-        ("statement_timeout", "0", statementTimeout),
-        ("idle_in_transaction_session_timeout", "0", "3600s"),
+    private static let openSettings = settingQuery(for: [
+        (name: "statement_timeout", unset: "0", value: statementTimeout),
+        (name: "idle_in_transaction_session_timeout", unset: "0", value: "3600s"),
     ])
 
-    /// Returns the query that makes settings which have no value yet.
-    private static func settingQuery(making settings: [(String, String, String)]) -> String {
-        let rows = settings.map { "('\($0)', '\($1)', '\($2)')" }.joined(separator: ", ")
+    /// Returns the query that sets each setting that still has the value that counts as unset.
+    private static func settingQuery(
+        for settings: [(name: String, unset: String, value: String)]
+    ) -> String {
+        let rows = settings.map { "('\($0.name)', '\($0.unset)', '\($0.value)')" }.joined(
+            separator: ", ")
         return """
             SELECT set_config(name, value, true) FROM (VALUES \(rows)) AS wanted (name, unset, value) \
             WHERE current_setting(name, true) = unset
@@ -234,7 +238,7 @@ package final class PostgresClient: @unchecked Sendable {
                 // The pause gives the other transaction time to commit; it is random, so that
                 // several repeated ones do not conflict again.
                 let pause = Int.random(in: 0...min(repetition, 10) * 4)
-                _ = interruption.wait(for: 0, on: -1, milliseconds: pause)
+                interruption.pause(milliseconds: pause)
             }
             if interruption.isRequested { throw CancellationError() }
         }
@@ -301,8 +305,8 @@ package final class PostgresClient: @unchecked Sendable {
             }
         }
         switch mode {
-        case .statement, .note, .open: return
-        case .part:
+        case .statement, .note, .neverCommitted: return
+        case .savepoint:
             try connection.control("RELEASE SAVEPOINT mirror_bot_part", interruptible: false)
             return
         case .serializable, .readOnly, .exclusive: break
@@ -339,7 +343,7 @@ package final class PostgresClient: @unchecked Sendable {
         guard let history = mark.history else { return .unknown }
         // A transaction without changes may run again, whatever its outcome.
         guard let number = mark.number else { return mark.hasChanged ? .unknown : .rolledBack }
-        let deadline = ContinuousClock.now + configuration.outcomePatience
+        let deadline = ContinuousClock.now + configuration.outcomeTimeout
         var pause = 20
         while ContinuousClock.now < deadline, !interruption.isRequested {
             do {
@@ -349,7 +353,7 @@ package final class PostgresClient: @unchecked Sendable {
             } catch {
                 _ = drop()
             }
-            _ = interruption.wait(for: 0, on: -1, milliseconds: pause)
+            interruption.pause(milliseconds: pause)
             pause = min(pause * 2, 500)
         }
         return .unknown

@@ -18,7 +18,7 @@ package struct PostgresConfiguration: Sendable {
     package var answerTimeout: Duration = .seconds(75)
     /// The longest wait for a server whose connection was lost during a commit, to ask it for the
     /// outcome.
-    package var outcomePatience: Duration = .seconds(10)
+    package var outcomeTimeout: Duration = .seconds(10)
     /// The time for which a connection of a pool may be idle before it is closed.
     package var idleTimeout: Duration = .seconds(300)
 
@@ -65,7 +65,8 @@ package struct PostgresConfiguration: Sendable {
         }
         // A wrong port is refused here, because libpq would notice it only at each attempt to
         // connect.
-        for port in (settings["port"] ?? "").split(separator: ",") where UInt16(port) ?? 0 == 0 {
+        for port in (settings["port"] ?? "").split(separator: ",") {
+            if let number = UInt16(port), number > 0 { continue }
             throw PostgresError(
                 .configuration,
                 "the port in the URL is not a number from 1 to 65535; write : and / in the password as %3A and %2F"
@@ -89,7 +90,9 @@ package struct PostgresConfiguration: Sendable {
         let count = lists.map(\.1.count).max() ?? 1
         // libpq itself reports lists of different lengths.
         guard count > 1,
-            lists.allSatisfy({ [0, count].contains($1.count) || $0 == "port" && $1.count == 1 })
+            lists.allSatisfy({ keyword, list in
+                [0, count].contains(list.count) || keyword == "port" && list.count == 1
+            })
         else {
             return [settings]
         }

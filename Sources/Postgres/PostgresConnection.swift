@@ -416,11 +416,14 @@ extension PostgresConnection {
         while millisecondsLeft > 0 {
             // The request is repeated, because a request that arrives before the statement cancels
             // nothing.
-            if isInterruptible, cancelRequest?.isOver(within: 0) != false {
+            let isNoRequestInFlight = cancelRequest?.isOver(within: 0) ?? true
+            if isInterruptible, isNoRequestInFlight {
                 cancelRequest = PostgresCancelRequest(stopping: handle)
             }
             let pause = min(millisecondsLeft, Self.cancelPause)
-            if interruption.wait(for: events, on: socket, milliseconds: pause, ignoring: true) {
+            if interruption.wait(
+                for: events, on: socket, milliseconds: pause, ignoringRequest: true)
+            {
                 return
             }
             millisecondsLeft -= pause

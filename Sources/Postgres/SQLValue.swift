@@ -116,6 +116,9 @@ extension ColumnType {
 /// numbers in network order, texts as UTF-8, arrays as dimensions, null flag, element type, size,
 /// lower bound and elements with their lengths.
 struct PostgresParameters {
+    /// libpq's number for a value in binary form.
+    private static let binaryFormat: Int32 = 1
+
     private(set) var types: [UInt32] = []
     private var bytes: [UInt8] = []
     private var ranges: [Range<Int>?] = []
@@ -148,10 +151,12 @@ struct PostgresParameters {
         }
         for (index, type) in columns.enumerated() {
             let start = bytes.count
+            // The number of dimensions, whether an element is null, and the type of the elements.
             bytes.append(Int32(rows.isEmpty ? 0 : 1))
             bytes.append(Int32(hasNull[index] ? 1 : 0))
             bytes.append(type.objectID)
             if !rows.isEmpty {
+                // The length of the only dimension, and its first index.
                 bytes.append(Int32(clamping: rows.count))
                 bytes.append(Int32(1))
                 bytes += arrays[index]
@@ -175,7 +180,7 @@ struct PostgresParameters {
                 return body(
                     ranges.map { range in range.flatMap { start?.advanced(by: $0.lowerBound) } },
                     ranges.map { Int32(clamping: $0?.count ?? 0) },
-                    ranges.map { _ in 1 })
+                    ranges.map { _ in Self.binaryFormat })
             }
         }
     }

@@ -10,7 +10,7 @@ import Blocking
 ///
 /// In a cluster the commands of a pipeline go to the masters of their keys' slots, each master's in
 /// order. Redirections are followed. While slots are migrated and while a master is replaced,
-/// commands wait, ``RedisConfiguration/clusterPatience`` at most. A command whose keys are in
+/// commands wait, ``RedisConfiguration/clusterTimeout`` at most. A command whose keys are in
 /// different slots is refused by the server.
 package final class RedisClient: @unchecked Sendable {
     // Unchecked because `nodes` is only touched in the executor's turn.
@@ -36,7 +36,7 @@ package final class RedisClient: @unchecked Sendable {
         if commands.isEmpty { return [] }
         let pipeline = try RedisPipeline(commands)
         try await advance(pipeline)
-        let deadline = ContinuousClock.now + configuration.clusterPatience
+        let deadline = ContinuousClock.now + configuration.clusterTimeout
         var pause = Duration.milliseconds(5)
         while !pipeline.isOver {
             guard .now + pause < deadline else { return try pipeline.giveUp() }

@@ -74,7 +74,10 @@ extension RedisCommand {
         var bytes: [UInt8] = []
         // 16 bytes for each command and 8 for each part are usually enough, because lengths seldom
         // have more than three digits.
-        bytes.reserveCapacity(commands.reduce(0) { $1.parts.reduce($0 + 16) { $0 + $1.count + 8 } })
+        let expectedSize = commands.reduce(0) { size, command in
+            command.parts.reduce(size + 16) { size, part in size + part.count + 8 }
+        }
+        bytes.reserveCapacity(expectedSize)
         for command in commands {
             bytes.append(UInt8(ascii: "*"), command.parts.count)
             for part in command.parts {

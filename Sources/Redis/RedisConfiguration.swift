@@ -39,7 +39,7 @@ package struct RedisConfiguration: Sendable, CustomStringConvertible, CustomRefl
     /// The time limit for a pipeline, from the first byte sent to the last received.
     package var commandTimeout: Duration = .seconds(30)
     /// The longest wait for a cluster that migrates slots or replaces a master.
-    package var clusterPatience: Duration = .seconds(5)
+    package var clusterTimeout: Duration = .seconds(5)
     /// The limit of bytes in the replies to one pipeline.
     package var maximumReplyBytes = 256 << 20
     let user: String?

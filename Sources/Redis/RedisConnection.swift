@@ -14,7 +14,7 @@ final class RedisConnection {
 
     /// The certificate the server showed.
     let peerCertificate: String?
-    /// Whether the last small exchange took less than a ``moment``.
+    /// Whether the last small exchange took less than the ``blockingLimit``.
     private(set) var isNear = true
     private let stream: ByteStream
     private let reader: ReplyReader
@@ -109,8 +109,8 @@ final class RedisConnection {
                 .protocolViolation, mayHaveRun: true,
                 message: "the server answered what was not asked")
         }
-        if exchange.commands.count <= Self.small {
-            isNear = exchange.start.duration(to: .now) < Self.moment
+        if exchange.commands.count <= Self.smallRequestBytes {
+            isNear = exchange.start.duration(to: .now) < Self.blockingLimit
         }
         return exchange.replies
     }
@@ -172,11 +172,11 @@ final class RedisConnection {
 
     // MARK: - Small exchanges
 
-    /// The size of commands, in bytes, that a server answers in less than a ``moment``.
-    static let small = 4 << 10
+    /// The size of commands, in bytes, that a server answers in less than the ``blockingLimit``.
+    static let smallRequestBytes = 4 << 10
     /// The time for which the caller's thread may be blocked: about as long as a hop to another
     /// thread takes.
-    static let moment: Duration = .milliseconds(1)
+    static let blockingLimit: Duration = .milliseconds(1)
 }
 
 // MARK: - Greeting

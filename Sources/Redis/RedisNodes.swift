@@ -93,13 +93,15 @@ final class RedisNodes {
             let route = onlyRoute(of: pipeline), let connection = connections[route.address],
             connection.isNear,
             case let bytes = RedisCommand.encode(pipeline.commands),
-            bytes.count <= RedisConnection.small,
+            bytes.count <= RedisConnection.smallRequestBytes,
             connection.isIdle()
         else { return false }
         connection.begin(bytes, count: pipeline.commands.count)
         try droppingConnectionOnError(route.address) {
-            guard let replies = try connection.proceed(until: .now + RedisConnection.moment) else {
-                return inFlight = (pipeline, route)
+            guard let replies = try connection.proceed(until: .now + RedisConnection.blockingLimit)
+            else {
+                inFlight = (pipeline, route)
+                return
             }
             take(replies, of: pipeline.unanswered, for: pipeline, from: route.address)
         }

@@ -146,7 +146,8 @@ package enum FileTrust {
                     "belongs to another user (number \(status.st_uid)); if it is yours, change that with "
                     + "chown \(geteuid()) \(path)")
         }
-        guard status.st_mode & limit.forbidden & 0o044 == 0 else {
+        let readableByOthers: mode_t = 0o044
+        guard status.st_mode & limit.forbidden & readableByOthers == 0 else {
             throw Problem(
                 path: path, text: "can be read by others; change that with chmod 600 \(path)")
         }
@@ -159,7 +160,9 @@ package enum FileTrust {
     /// Checks a folder of a path: if everybody can write in it, it must be sticky, so that nobody
     /// can replace files of others.
     private static func check(folder status: stat, at path: String) throws(Problem) {
-        guard status.st_mode & 0o002 != 0, status.st_mode & 0o1000 == 0 else { return }
+        let isWritableByAll = status.st_mode & 0o002 != 0
+        let isSticky = status.st_mode & 0o1000 != 0
+        guard isWritableByAll, !isSticky else { return }
         throw Problem(
             path: path, text: "can be written by others; change that with chmod go-w \(path)")
     }

@@ -166,7 +166,7 @@ extension StorageEngine {
     package func search<Element, Place>(
         limit: Int, behind place: Place?, _ statement: (Place?, Int) -> SQL,
         placeOf: (SQLRow) throws -> Place,
-        _ element: (SQLRow) throws -> Element?
+        element: (SQLRow) throws -> Element?
     ) async throws -> [Element] {
         let fullBatch = 500
         // Usually every row is wanted; then a first batch of `limit` rows is enough.

@@ -61,7 +61,7 @@ final class Fixture: Sendable {
                 ? try await RedisCluster.shared().url : try await RedisServer.shared().url
             var configuration = try RedisConfiguration(url: url ?? shared)
             // A busy machine takes its time.
-            configuration.clusterPatience = .seconds(30)
+            configuration.clusterTimeout = .seconds(30)
             let client = RedisClient(configuration: configuration)
             redis = client
             counts = RedisCountStore(client: client, mirror: mirror)

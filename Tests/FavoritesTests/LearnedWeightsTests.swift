@@ -65,7 +65,8 @@ import Testing
             let model = FavoriteModel(categories)
             let samples = posts.map { post in
                 model.sample(
-                    favorites.examples.extractor.features(of: post.example), post.isFavorite
+                    favorites.examples.extractor.features(of: post.example),
+                    isFavorite: post.isFavorite
                 ) {
                     counts[$0] ?? FeatureCount()
                 }

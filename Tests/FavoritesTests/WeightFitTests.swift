@@ -23,7 +23,7 @@ import Testing
     }
 
     private static let samples = features.indices.map {
-        FavoriteModel(counts).sample(features[$0], $0 < 3, count: count)
+        FavoriteModel(counts).sample(features[$0], isFavorite: $0 < 3, count: count)
     }
 
     @Test func everyPostIsJudgedByAllOthers() {

@@ -13,7 +13,7 @@ import Testing
     ///   time.
     private func client(_ url: String, patience: Duration = .seconds(1_800)) throws -> RedisClient {
         var configuration = try RedisConfiguration(url: url)
-        configuration.clusterPatience = patience
+        configuration.clusterTimeout = patience
         return RedisClient(configuration: configuration)
     }
 

@@ -20,7 +20,7 @@ import Testing
         try await server.run("CREATE TABLE t (x BIGINT)", database: database)
         let relay = try Relay(to: server.port)
         let engine = try await PostgresEngine.open(url: server.url(database, through: relay)) {
-            $0.outcomePatience = patience
+            $0.outcomeTimeout = patience
         }
         try await body(engine, relay) { try await server.run($0, database: database) }
         await engine.close()
@@ -173,7 +173,7 @@ import Testing
         )
         let relay = try Relay(to: first.port)
         let engine = try await PostgresEngine.open(url: first.url("postgres", through: relay)) {
-            $0.outcomePatience = .milliseconds(500)
+            $0.outcomeTimeout = .milliseconds(500)
         }
         relay.loseAnswers(to: "COMMIT")
         relay.lead(to: second.port)

@@ -28,7 +28,7 @@ import Testing
     @Test(arguments: 1...2) func whatWasAnsweredIsThereAfterAFailover(_ time: Int) async throws {
         try await withTable { pair, url in
             let engine = try await PostgresEngine.open(url: url) {
-                $0.outcomePatience = .milliseconds(500)
+                $0.outcomeTimeout = .milliseconds(500)
             }
             let (marks, mark) = AsyncStream.makeStream(of: Void.self)
             let writing = Task {
@@ -134,7 +134,7 @@ import Testing
                 let error = await #expect(throws: StorageError.self) {
                     let engine = try await PostgresEngine.open(url: url) {
                         $0.answerTimeout = .seconds(1)
-                        $0.outcomePatience = .milliseconds(100)
+                        $0.outcomeTimeout = .milliseconds(100)
                     }
                     try await engine.closing {
                         _ = try await $0.execute("INSERT INTO t (x) VALUES (1)")

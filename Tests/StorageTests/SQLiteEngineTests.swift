@@ -217,7 +217,7 @@ import Testing
     @Test func aDatabaseHeldByAnotherProcessIsBusy() async throws {
         let path = folder.path("data.sqlite")
         let holder = try await Storage.open(.sqlite(path: path))
-        let waiting = try await SQLiteEngine.open(path: path, patience: 0.05)
+        let waiting = try await SQLiteEngine.open(path: path, busyTimeout: 0.05)
         let (held, hold) = AsyncStream.makeStream(of: Void.self)
         let release = DispatchSemaphore(value: 0)
         async let holding: Void = holder.transaction { _ in

@@ -49,7 +49,7 @@ import Testing
 
     @Test func aShortLockOfAnotherProcessIsWaitedFor() async throws {
         // It waits longer than the test may take.
-        let engine = try await SQLiteEngine.open(path: path, patience: 600)
+        let engine = try await SQLiteEngine.open(path: path, busyTimeout: 600)
         try await engine.execute("CREATE TABLE t (x TEXT)")
         try await engine.execute("INSERT INTO t (x) VALUES ('first')")
         let other = try await SQLiteEngine.open(path: path)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func aLongLockIsBusyAndOverWhenItIsOver() async throws {
-        let engine = try await SQLiteEngine.open(path: path, patience: 0.1)
+        let engine = try await SQLiteEngine.open(path: path, busyTimeout: 0.1)
         try await engine.execute("CREATE TABLE t (x TEXT)")
         let other = try await SQLiteEngine.open(path: path)
         let release = DispatchSemaphore(value: 0)
@@ -87,7 +87,7 @@ import Testing
 
     @Test func cancellingEndsTheWaitForALock() async throws {
         // Longer than the test may take.
-        let engine = try await SQLiteEngine.open(path: path, patience: 600)
+        let engine = try await SQLiteEngine.open(path: path, busyTimeout: 600)
         try await engine.execute("CREATE TABLE t (x TEXT)")
         let other = try await SQLiteEngine.open(path: path)
         let release = DispatchSemaphore(value: 0)

@@ -46,7 +46,7 @@ package struct TextReview: Codable, Equatable, Sendable {
         }
         texts = try await TextList.Text.all(shown, of: mirror)
         self.labels = labels.count
-        needed = TextTaste.fewest
+        needed = TextTaste.fewestLabels
     }
 
     /// The posts whose texts may be posted, each text once, in the order of a review.

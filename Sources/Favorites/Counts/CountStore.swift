@@ -178,41 +178,45 @@ package struct CountChange: Equatable, Sendable {
     package mutating func move(
         _ features: FeatureSet, from old: ExampleState?, to new: ExampleState?
     ) {
-        if let old { add(features, old, -1) }
-        if let new { add(features, new, 1) }
+        if let old { add(features, of: old, times: -1) }
+        if let new { add(features, of: new, times: 1) }
     }
 
-    private mutating func add(_ set: FeatureSet, _ state: ExampleState, _ sign: Int64) {
+    private mutating func add(
+        _ set: FeatureSet, of state: ExampleState, times sign: Int64
+    ) {
         if state.isSeen { seen += sign }
         if state == .seenFavorite { seenFavorites += sign }
         if set.words.isEmpty { wordless += sign }
         switch state.category {
         case .favorite:
             favorites += sign
-            Self.add(set, sign, to: &favoriteFeatures)
+            Self.add(set, times: sign, to: &favoriteFeatures)
         case .normal:
             normals += sign
-            Self.add(set, sign, to: &normalFeatures)
+            Self.add(set, times: sign, to: &normalFeatures)
         }
     }
 
-    private static func add(_ set: FeatureSet, _ sign: Int64, to counts: inout [FeatureKey: Int64])
-    {
-        for word in set.words { add(word, sign, to: &counts) }
-        for pair in set.pairs { add(pair, sign, to: &counts) }
-        for run in set.spelling { add(run, sign, to: &counts) }
-        for mark in set.form { add(mark, sign, to: &counts) }
-        if let author = set.author { add(author, sign, to: &counts) }
+    private static func add(
+        _ set: FeatureSet, times sign: Int64, to counts: inout [FeatureKey: Int64]
+    ) {
+        for word in set.words { add(word, times: sign, to: &counts) }
+        for pair in set.pairs { add(pair, times: sign, to: &counts) }
+        for run in set.spelling { add(run, times: sign, to: &counts) }
+        for mark in set.form { add(mark, times: sign, to: &counts) }
+        if let author = set.author { add(author, times: sign, to: &counts) }
     }
 
-    private static func add(_ feature: String, _ sign: Int64, to counts: inout [FeatureKey: Int64])
-    {
+    private static func add(
+        _ feature: String, times sign: Int64, to counts: inout [FeatureKey: Int64]
+    ) {
         let key = FeatureKey(feature: feature)
-        if becomesZero(&counts[key, default: 0], after: sign) { counts[key] = nil }
+        if isZero(&counts[key, default: 0], afterAdding: sign) { counts[key] = nil }
     }
 
     /// Adds a change to a count, and returns whether the count is zero afterwards.
-    private static func becomesZero(_ count: inout Int64, after change: Int64) -> Bool {
+    private static func isZero(_ count: inout Int64, afterAdding change: Int64) -> Bool {
         count += change
         return count == 0
     }

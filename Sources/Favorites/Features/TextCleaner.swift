@@ -152,7 +152,7 @@ package struct TextCleaner {
             index = colon + 1
             guard text[colon...].starts(with: "://".utf8) else { continue }
             let textBeforeColon = text[start..<colon]
-            let scheme =
+            let schemeLength =
                 if textBeforeColon.suffix(5).elementsEqual("https".utf8) {
                     5
                 } else if textBeforeColon.suffix(4).elementsEqual("http".utf8) {
@@ -160,11 +160,11 @@ package struct TextCleaner {
                 } else {
                     0
                 }
-            guard scheme > 0 else { continue }
-            let link = TextGrammar(text).link(at: colon - scheme)
+            guard schemeLength > 0 else { continue }
+            let link = TextGrammar(text).link(at: colon - schemeLength)
             let address = max(link?.range.upperBound ?? 0, colon + 3)
             let end = text[address...].firstIndex { !(0x21...0x7e).contains($0) } ?? text.count
-            if end > colon + 3 { return (colon - scheme)..<end }
+            if end > colon + 3 { return (colon - schemeLength)..<end }
         }
         return nil
     }

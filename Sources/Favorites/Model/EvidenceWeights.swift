@@ -243,7 +243,7 @@ package struct WeightFit: Sendable {
     }
 
     /// The number of examples that are used: the newest ones.
-    package static let examples = 4_000
+    package static let mostExamples = 4_000
     /// The penalty for each weight's distance from the plain one; the penalty for the base's
     /// distance from 0 is 1.
     package static let ridge = 10.0

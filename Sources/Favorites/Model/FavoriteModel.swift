@@ -132,7 +132,7 @@ package struct FavoriteModel: Sendable {
     /// - Parameters:
     ///   - isFavorite: The category in which it is counted.
     ///   - count: Returns the count of a feature, that post included.
-    func sample(_ features: FeatureSet, _ isFavorite: Bool, count: (String) -> FeatureCount)
+    func sample(_ features: FeatureSet, isFavorite: Bool, count: (String) -> FeatureCount)
         -> WeightFit.Sample
     {
         let withoutPost = assess(features) { count($0).withoutPost(isFavorite: isFavorite) }
@@ -140,7 +140,7 @@ package struct FavoriteModel: Sendable {
     }
 
     /// Makes the sample from counts that were read before.
-    func sample(_ places: FeatureIndex.Places, _ isFavorite: Bool, of snapshot: CountSnapshot)
+    func sample(_ places: FeatureIndex.Places, isFavorite: Bool, of snapshot: CountSnapshot)
         -> WeightFit.Sample
     {
         let withoutPost = places.all.map {

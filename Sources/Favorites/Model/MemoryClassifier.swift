@@ -46,11 +46,14 @@ package struct MemoryClassifier {
         apply(lesson.change)
     }
 
-    /// Fits the weights on the newest posts, each judged by all others, and uses them from now on.
+    /// Fits the weights on the newest posts, each classified by what all other posts teach.
+    ///
+    /// The new weights apply from now on.
     package mutating func fitWeights(_ extract: (Example) -> FeatureSet) {
         var newest: [PostID: (example: Example, features: FeatureSet)] = [:]
         var samples: [WeightFit.Sample] = []
-        for id in learned.reversed() where samples.count < WeightFit.examples && newest[id] == nil {
+        for id in learned.reversed()
+        where samples.count < WeightFit.mostExamples && newest[id] == nil {
             guard let row = rows[id] else { continue }
             let reusable = fittedFeatures[id].flatMap {
                 $0.example == row.example ? $0.features : nil
@@ -58,7 +61,7 @@ package struct MemoryClassifier {
             let set = reusable ?? extract(row.example)
             newest[id] = (row.example, set)
             samples.append(
-                model.sample(set, row.state.category == .favorite) {
+                model.sample(set, isFavorite: row.state.category == .favorite) {
                     features[$0] ?? FeatureCount()
                 })
         }

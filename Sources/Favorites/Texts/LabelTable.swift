@@ -40,7 +40,7 @@ package enum PersonLabel: String, Codable, CaseIterable, Sendable {
 /// ``noteDeletion(of:_:now:on:)``.
 package struct LabelTable: Sendable {
     /// The most labels that are learned from, the newest ones.
-    static let mostLearned = WeightFit.examples
+    static let mostLearned = WeightFit.mostExamples
     /// The most deletions in an hour that imply labels; with more, the human is emptying the
     /// account.
     private static let deletionsPerHour = 10

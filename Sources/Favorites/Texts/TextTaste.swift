@@ -17,7 +17,7 @@ package struct TextTaste: Sendable {
     /// words alone rarely recur.
     package static let wordSelection = FeatureWords.full
     /// The least number of labels for judging texts.
-    package static let fewest = 12
+    package static let fewestLabels = 12
     /// A text is demoted if its features raise the log odds of a label against it by more than
     /// this.
     ///
@@ -51,7 +51,7 @@ package struct TextTaste: Sendable {
     package func session() async throws -> TextSession? {
         let source = LabelledTexts(table: table, extractor: extractor)
         let rows = source.usable(try await table.rows())
-        guard rows.count >= Self.fewest else { return nil }
+        guard rows.count >= Self.fewestLabels else { return nil }
         let against = rows.count { $0.label.isAgainst }
         guard against > 0, against < rows.count else { return nil }
         let stamp = source.stamp(of: rows)
@@ -270,7 +270,9 @@ struct LabelledTexts: CountSource {
             }
             let model = FavoriteModel(categories)
             return texts.map { text in
-                model.sample(text.features, text.isAgainst) { counts[$0] ?? FeatureCount() }
+                model.sample(text.features, isFavorite: text.isAgainst) {
+                    counts[$0] ?? FeatureCount()
+                }
             }
         }
     }

@@ -131,7 +131,7 @@ struct TextsReviewCommand: AsyncParsableCommand {
             One key for each text: k keeps it, n never sends it, Enter leaves it for later, q ends. Without a terminal \
             an answer is a line. Each answer counts at once, and the next review goes on with the texts that are left.
 
-            From \(TextTaste.fewest) answers on, some of each kind, texts that read like those you left out come after \
+            From \(TextTaste.fewestLabels) answers on, some of each kind, texts that read like those you left out come after \
             others. "mirror-bot explain" and "mirror-bot texts" say which, and why.
             """)
 

@@ -182,7 +182,7 @@ package struct FavoriteDecider: Sendable {
         let expires =
             isAutomatic
             ? network.local(item.post.createdAt) + rules.maximumAge.timeInterval
-            : now + rules.patience.timeInterval
+            : now + rules.suggestionLifetime.timeInterval
         return Intent(
             .favorite(isAutomatic ? item.target : item.shownTarget),
             state: isAutomatic ? .planned : .suggested,

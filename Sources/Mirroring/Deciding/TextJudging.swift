@@ -19,7 +19,7 @@ package actor TextJudging {
     /// Seconds after which a step judges no further post.
     private static let longestStep: TimeInterval = 0.25
     /// One thread for all mirrors of the process, with a lower priority than all other work.
-    private static let thread = ThreadExecutor(name: "texts", isPatient: true)
+    private static let thread = ThreadExecutor(name: "texts", hasLowPriority: true)
 
     private let archive: Archive
     private let judge: TextJudge

@@ -67,7 +67,7 @@ final class PostgresEngine: StorageEngine {
         return try await Self.mappingErrors(operation) {
             switch source {
             case .pool(let pool): try await pool.transaction(mode, Self.lending(body))
-            case .scratch(let client): try await client.transaction(.part, Self.lending(body))
+            case .scratch(let client): try await client.transaction(.savepoint, Self.lending(body))
             }
         }
     }
@@ -84,16 +84,16 @@ final class PostgresEngine: StorageEngine {
             let copying = Self.lending { connection in
                 let tables = try connection.query(
                     """
-                    SELECT quote_ident(relname) AS name, quote_ident(nspname) AS home
+                    SELECT quote_ident(relname) AS table_name, quote_ident(nspname) AS schema_name
                     FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
                         JOIN pg_attribute ON attrelid = pg_class.oid
                     WHERE nspname = current_schema() AND relkind IN ('r', 'p') AND attname = 'mirror'
                         AND NOT attisdropped
                     """)
                 for table in tables {
-                    let name = try table.text("name")
-                    let home = try table.text("home")
-                    let original: SQL = "\(unsafe: home).\(unsafe: name)"
+                    let name = try table.text("table_name")
+                    let schema = try table.text("schema_name")
+                    let original: SQL = "\(unsafe: schema).\(unsafe: name)"
                     try connection.execute(
                         "CREATE TEMPORARY TABLE \(unsafe: name) (LIKE \(original) INCLUDING ALL)")
                     try connection.execute(
@@ -101,7 +101,7 @@ final class PostgresEngine: StorageEngine {
                     )
                 }
             }
-            try await client.transaction(.open, copying)
+            try await client.transaction(.neverCommitted, copying)
             return PostgresEngine(configuration: configuration, source: .scratch(client))
         }
     }

@@ -150,7 +150,8 @@ package enum DatabaseCopy {
     package static func publish(_ draft: String, as database: String, keeping aside: String?) throws
     {
         try SQLiteFile.exchange(
-            draft, database, aside, "put the backup in the place of \(database)")
+            draft, replacing: database, keeping: aside, "put the backup in the place of \(database)"
+        )
     }
 }
 

@@ -49,8 +49,8 @@ final class SQLiteConnection: StorageConnection {
     /// - Throws: The error of `body`, the failure of a statement that it ignored, or
     ///   `CancellationError`.
     func lend<Value>(to body: (any StorageConnection) throws -> Value) throws -> Value {
-        watchInterruption(true)
-        defer { watchInterruption(false) }
+        watchInterruption(isOn: true)
+        defer { watchInterruption(isOn: false) }
         let result = Result { try body(self) }
         hasEnded = true
         if let failure { throw failure }
@@ -140,8 +140,8 @@ final class SQLiteConnection: StorageConnection {
     ///
     /// `sqlite3_interrupt` would affect only a statement that runs at that moment, not one that is
     /// about to begin.
-    private func watchInterruption(_ isWatched: Bool) {
-        guard isWatched else { return sqlite3_progress_handler(database.handle, 0, nil, nil) }
+    private func watchInterruption(isOn: Bool) {
+        guard isOn else { return sqlite3_progress_handler(database.handle, 0, nil, nil) }
         sqlite3_progress_handler(
             database.handle, Self.stepsBetweenChecks,
             { context in

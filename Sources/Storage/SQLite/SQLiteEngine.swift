@@ -32,14 +32,14 @@ final class SQLiteEngine: StorageEngine {
     /// Opens the file; creates it and its folder if they do not exist.
     ///
     /// - Parameters:
-    ///   - patience: The busy timeout in seconds.
+    ///   - busyTimeout: The busy timeout in seconds.
     ///   - other: Another database, attached under the name `restored`.
     /// - Throws: ``StorageError`` or `CancellationError`.
-    static func open(path: String, patience: Double = 10, attaching other: String? = nil)
+    static func open(path: String, busyTimeout: Double = 10, attaching other: String? = nil)
         async throws -> SQLiteEngine
     {
         let name = "the database at \(path)"
-        let writer = SQLiteClient(name: "sqlite-write", patience: patience) { whileLocked in
+        let writer = SQLiteClient(name: "sqlite-write", busyTimeout: busyTimeout) { whileLocked in
             let database = try SQLiteDatabase(path: path, whileLocked: whileLocked)
             guard try database.firstText(of: "PRAGMA journal_mode = WAL") == "wal" else {
                 throw SQLiteError(
@@ -52,7 +52,7 @@ final class SQLiteEngine: StorageEngine {
             return database
         }
         let readers = (0..<2).map { _ in
-            SQLiteClient(name: "sqlite-read", patience: patience) { whileLocked in
+            SQLiteClient(name: "sqlite-read", busyTimeout: busyTimeout) { whileLocked in
                 try SQLiteDatabase(path: path, isReading: true, whileLocked: whileLocked)
             }
         }
@@ -89,7 +89,9 @@ final class SQLiteEngine: StorageEngine {
             case .look: (readers[0], "read from \(name)", nil)
             }
         return try await Self.mappingErrors(operation) { [file] in
-            try await client.run(begin, isReading: [.read, .query, .look].contains(unit), body) {
+            try await client.run(
+                begin: begin, isReading: [.read, .query, .look].contains(unit), body
+            ) {
                 try file?.check(operation)
             }
         }
@@ -109,7 +111,7 @@ final class SQLiteEngine: StorageEngine {
         try file?.check(operation)
         try await Self.mappingErrors(operation) {
             let partial = try SQLiteFile.makePartial(of: path, operation)
-            let copy = SQLiteClient(name: "sqlite-copy", patience: 0) {
+            let copy = SQLiteClient(name: "sqlite-copy", busyTimeout: 0) {
                 try SQLiteDatabase(path: partial, whileLocked: $0)
             }
             defer { SQLiteFile.remove(partial) }
@@ -117,7 +119,7 @@ final class SQLiteEngine: StorageEngine {
                 try await copy.open()
                 try await readers[0].copy(to: copy)
                 let number = DatabaseCopy.number(of: file?.path ?? "")
-                try await copy.run(nil, isReading: false) { connection in
+                try await copy.run(begin: nil, isReading: false) { connection in
                     // Makes the copy a single file, without a log, and marks it as a copy.
                     _ = try connection.query("PRAGMA journal_mode = DELETE")
                     _ = try connection.query(
@@ -163,7 +165,7 @@ private final class SQLiteClient: @unchecked Sendable {
     // while `lock` is held.
     private let executor: ThreadExecutor
     private let interruption = Interruption()
-    private let patience: Double
+    private let busyTimeout: Double
     private let make: @Sendable (_ whileLocked: @escaping (Int) -> Bool) throws -> SQLiteDatabase
     private let lock = NSLock()
     private var state = (opened: SQLiteDatabase?.none, isClosed: false, calls: 0)
@@ -176,21 +178,21 @@ private final class SQLiteClient: @unchecked Sendable {
     private static let pause = 5
 
     /// - Parameters:
-    ///   - patience: The busy timeout in seconds.
+    ///   - busyTimeout: The busy timeout in seconds.
     ///   - make: Opens the connection.
     init(
-        name: String, patience: Double,
+        name: String, busyTimeout: Double,
         _ make:
             @escaping @Sendable (_ whileLocked: @escaping (Int) -> Bool) throws -> SQLiteDatabase
     ) {
         executor = ThreadExecutor(name: name)
-        self.patience = patience
+        self.busyTimeout = busyTimeout
         self.make = make
     }
 
     /// A connection to an empty database in memory.
     static func inMemory(name: String) -> SQLiteClient {
-        SQLiteClient(name: name, patience: 0) { try SQLiteDatabase(whileLocked: $0) }
+        SQLiteClient(name: name, busyTimeout: 0) { try SQLiteDatabase(whileLocked: $0) }
     }
 
     deinit { executor.shutdown() }
@@ -206,13 +208,13 @@ private final class SQLiteClient: @unchecked Sendable {
     /// The connection, opened if it was closed; call on the thread.
     ///
     /// A file is locked while another process creates, recovers or closes it. SQLite does not call
-    /// the busy handler for some of these locks, so this method retries itself, for `patience`
+    /// the busy handler for some of these locks, so this method retries itself, for `busyTimeout`
     /// seconds.
     private func connection() throws -> SQLiteDatabase {
         let (opened, isClosed) = lock.withLock { (state.opened, state.isClosed) }
         if let opened { return opened }
         if isClosed { throw Self.closed }
-        let end = ContinuousClock.now + .seconds(patience)
+        let end = ContinuousClock.now + .seconds(busyTimeout)
         while true {
             do {
                 let database = try make(waitsForLock)
@@ -221,17 +223,17 @@ private final class SQLiteClient: @unchecked Sendable {
             } catch let error as SQLiteError where error.primary == SQLITE_BUSY {
                 if interruption.isRequested { throw CancellationError() }
                 guard ContinuousClock.now < end else { throw error }
-                _ = interruption.wait(for: 0, on: -1, milliseconds: Self.pause)
+                interruption.pause(milliseconds: Self.pause)
             }
         }
     }
 
     /// The busy handler: waits for ``pause``; returns false after the timeout or an interruption.
     private var waitsForLock: (Int) -> Bool {
-        let maximumTries = Int(patience * 1_000) / Self.pause
+        let maximumTries = Int(busyTimeout * 1_000) / Self.pause
         return { [interruption] tries in
             guard tries < maximumTries, !interruption.isRequested else { return false }
-            _ = interruption.wait(for: 0, on: -1, milliseconds: Self.pause)
+            interruption.pause(milliseconds: Self.pause)
             return true
         }
     }
@@ -242,7 +244,7 @@ private final class SQLiteClient: @unchecked Sendable {
     ///   - begin: The statement that begins its transaction; nil for a single statement.
     /// - Throws: The error of `body`, ``SQLiteError``, ``StorageError`` or `CancellationError`.
     func run<Value: Sendable>(
-        _ begin: SQL?, isReading: Bool,
+        begin: SQL?, isReading: Bool,
         _ body: @escaping @Sendable (any StorageConnection) throws -> Value,
         after check: @escaping @Sendable () throws -> Void = {}
     ) async throws -> Value {

@@ -62,7 +62,7 @@ struct SQLiteFile: Sendable {
         try checkOwners(path, operation)
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw failure(operation, FileFault(errno, at: path), isHome: true)
+            throw failure(operation, FileFault(errno, at: path), isNamedBySetting: true)
         }
         close(descriptor)
     }
@@ -110,7 +110,8 @@ struct SQLiteFile: Sendable {
         do throws(FileFault) {
             if !folder.isEmpty { try FileFault.makeFolder(folder) }
         } catch {
-            throw failure(operation, error, before: "its folder cannot be made: ", isHome: true)
+            throw failure(
+                operation, error, before: "its folder cannot be made: ", isNamedBySetting: true)
         }
     }
 
@@ -170,9 +171,9 @@ struct SQLiteFile: Sendable {
     /// a file.
     ///
     /// A log beside the old file is moved with it, because SQLite would apply it to the new one.
-    static func exchange(_ draft: String, _ path: String, _ aside: String?, _ operation: String)
-        throws(StorageError)
-    {
+    static func exchange(
+        _ draft: String, replacing path: String, keeping aside: String?, _ operation: String
+    ) throws(StorageError) {
         try flush(draft, operation)
         if let aside {
             for suffix in ["-wal", ""] where FileManager.default.fileExists(atPath: path + suffix) {
@@ -215,9 +216,9 @@ struct SQLiteFile: Sendable {
         }
     }
 
-    /// - Parameter isHome: Whether the setting MIRROR_BOT_HOME names the folder.
+    /// - Parameter isNamedBySetting: Whether the setting MIRROR_BOT_HOME names the folder.
     private static func failure(
-        _ operation: String, _ fault: FileFault, before: String = "", isHome: Bool = false
+        _ operation: String, _ fault: FileFault, before: String = "", isNamedBySetting: Bool = false
     ) -> StorageError {
         let code: StorageError.Code =
             if fault.isRefusal {
@@ -228,7 +229,8 @@ struct SQLiteFile: Sendable {
                 .unavailable
             }
         let names =
-            isHome && !fault.isLackOfRoom ? " (MIRROR_BOT_HOME or --home names the folder)" : ""
+            isNamedBySetting && !fault.isLackOfRoom
+            ? " (MIRROR_BOT_HOME or --home names the folder)" : ""
         return StorageError(code, operation, because: "\(before)\(fault)\(names)")
     }
 }

@@ -268,7 +268,7 @@ enum TextsPage: MirrorPage {
         if shown.isReview {
             return
                 "Texts that the bot may post, of which you have said nothing. Each answer counts at once; from "
-                + "\(TextTaste.fewest) on, texts like those you left out come after others."
+                + "\(TextTaste.fewestLabels) on, texts like those you left out come after others."
         }
         var parts: [String] = []
         if let words = search.words { parts.append("with “\(Words.cut(words, to: 60))”") }

@@ -11,7 +11,7 @@ struct PageThread: RouterMiddleware {
 
     let site: WebSite
     private let shares = RequestShares()
-    private let executor = ThreadExecutor(name: "web-pages", isPatient: true)
+    private let executor = ThreadExecutor(name: "web-pages", hasLowPriority: true)
 
     init(site: WebSite) { self.site = site }
 
