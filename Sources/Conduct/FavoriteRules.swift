@@ -6,7 +6,7 @@ package struct FavoriteFacts: Sendable {
     package var post: Post
     package var author: Account
     /// The accounts of human and bot, on every network.
-    package var own: Set<AccountID>
+    package var ownAccounts: Set<AccountID>
     /// Whether an operator or the author has said that the author must be left alone.
     package var isDenied: Bool
     /// Whether the bot's account has favorited the post already.
@@ -15,13 +15,13 @@ package struct FavoriteFacts: Sendable {
     package var favoritesToday: Int
 
     package init(
-        post: Post, author: Account, own: Set<AccountID>, isDenied: Bool = false,
+        post: Post, author: Account, ownAccounts: Set<AccountID>, isDenied: Bool = false,
         isFavorited: Bool = false,
         favoritesToday: Int = 0
     ) {
         self.post = post
         self.author = author
-        self.own = own
+        self.ownAccounts = ownAccounts
         self.isDenied = isDenied
         self.isFavorited = isFavorited
         self.favoritesToday = favoritesToday
@@ -61,7 +61,9 @@ package struct FavoriteRules: Equatable, Sendable {
     /// - Parameter facts: The facts, with `isDenied` as it was before the request.
     package func refusalOfConfirmation(of facts: FavoriteFacts, at now: Date) -> Refusal? {
         if facts.post.isRepost { return Refusal(.isRepost) }
-        if facts.own.contains(facts.author.id) || facts.own.contains(facts.post.author) {
+        if facts.ownAccounts.contains(facts.author.id)
+            || facts.ownAccounts.contains(facts.post.author)
+        {
             return Refusal(.ownPost)
         }
         if facts.isDenied { return Refusal(.denied) }
@@ -72,7 +74,9 @@ package struct FavoriteRules: Equatable, Sendable {
 
     private func refusalOfPost(_ facts: FavoriteFacts) -> Refusal? {
         if facts.post.isRepost { return Refusal(.isRepost) }
-        if facts.own.contains(facts.author.id) || facts.own.contains(facts.post.author) {
+        if facts.ownAccounts.contains(facts.author.id)
+            || facts.ownAccounts.contains(facts.post.author)
+        {
             return Refusal(.ownPost)
         }
         if !facts.post.isOpen { return Refusal(.notOpen) }

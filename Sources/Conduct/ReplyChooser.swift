@@ -37,10 +37,10 @@ package struct ReplyChoice: Equatable, Sendable {
     package let poolSize: Int
     /// The number of those that pass the ``ReplyFilter``; if none do, all of them were compared
     /// with the mention.
-    package let plain: Int
+    package let plainCount: Int
     /// The number of candidates with the best score, the chosen one included; the seed chose among
     /// these.
-    package let nearest: Int
+    package let nearestCount: Int
 }
 
 /// Chooses which of the human's old replies to a person answers their mention.
@@ -85,8 +85,8 @@ package struct ReplyChooser: Equatable, Sendable {
             let nearest = compared.filter { $0.score.total >= highest - Self.tolerance }
             let index = Self.draw(below: nearest.count, mirror: mirror, mention: mention)
             return ReplyChoice(
-                id: nearest[index].id, poolSize: unused.count, plain: plain.count,
-                nearest: nearest.count)
+                id: nearest[index].id, poolSize: unused.count, plainCount: plain.count,
+                nearestCount: nearest.count)
         }
         let oldest = allowed.min {
             (lastUses[$0.textKey] ?? .distantPast) < (lastUses[$1.textKey] ?? .distantPast)
@@ -94,7 +94,8 @@ package struct ReplyChooser: Equatable, Sendable {
         guard let oldest, let lastUse = lastUses[oldest.textKey],
             now.timeIntervalSince(lastUse) > Double(repeatAfterDays) * 86_400
         else { return nil }
-        return ReplyChoice(id: oldest.id, poolSize: 1, plain: oldest.isPlain ? 1 : 0, nearest: 1)
+        return ReplyChoice(
+            id: oldest.id, poolSize: 1, plainCount: oldest.isPlain ? 1 : 0, nearestCount: 1)
     }
 
     /// Why none of the human's old replies to a person may be sent.

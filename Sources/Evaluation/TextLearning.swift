@@ -141,7 +141,8 @@ package struct TextLearning: Encodable, Equatable, Sendable {
             classifier.fitWeights(extract)
         }
         let preferredTexts = testedTexts.map(\.text).filter { text in
-            hasNoOpinion || classifier.assess(extract(text.example)).byFeatures <= TextTaste.margin
+            hasNoOpinion
+                || classifier.assess(extract(text.example)).byFeatures <= TextTaste.demotionMargin
         }
         guard !preferredTexts.isEmpty else { return nil }
         let inPlaceCount = testedTexts.count { !$0.text.isOutOfPlace }

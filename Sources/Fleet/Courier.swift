@@ -76,10 +76,10 @@ package actor Courier {
     /// have to wait or that fail.
     ///
     /// - Parameters:
-    ///   - heard: As for ``deliverDue(_:heard:)``.
-    /// - Throws: As ``deliverDue(_:heard:)``.
-    func deliverDecided(_ kind: ActionKind, heard: Date? = .distantFuture) async throws {
-        let due = expectedActions.take(kind, heard: heard, at: clock.now)
+    ///   - mentionsRead: As for ``deliverDue(_:mentionsRead:)``.
+    /// - Throws: As ``deliverDue(_:mentionsRead:)``.
+    func deliverDecided(_ kind: ActionKind, mentionsRead: Date? = .distantFuture) async throws {
+        let due = expectedActions.take(kind, mentionsRead: mentionsRead, at: clock.now)
         guard !due.isEmpty else { return }
         try await inTurn {
             guard try await bot.isOpen() else { return }
@@ -92,13 +92,13 @@ package actor Courier {
         expectedActions.add(decision, in: .current)
     }
 
-    /// The times of the next work, see ``deliverDue(_:heard:knowing:)``.
+    /// The times of the next work, see ``deliverDue(_:mentionsRead:knowing:)``.
     ///
     /// - Throws: The store's error.
-    func nextWorkTimes(_ kinds: [ActionKind], heard: Date?) async throws
+    func nextWorkTimes(_ kinds: [ActionKind], mentionsRead: Date?) async throws
         -> OutboxStore.NextWorkTimes
     {
-        try await delivery.nextWorkTimes(kinds, heard: heard, now: clock.now)
+        try await delivery.nextWorkTimes(kinds, mentionsRead: mentionsRead, now: clock.now)
     }
 
     /// Marks expired actions, continues threads, looks up lost answers, carries out requests to
@@ -112,20 +112,21 @@ package actor Courier {
     /// author.
     ///
     /// - Parameters:
-    ///   - heard: When the mentions were last read completely; nil for never.
-    ///   - readBefore: The result of ``nextWorkTimes(_:heard:)`` for the same kinds, read just now;
+    ///   - mentionsRead: When the mentions were last read completely; nil for never.
+    ///   - readBefore: The result of ``nextWorkTimes(_:mentionsRead:)`` for the same kinds, read just
+    ///     now;
     ///     nil to read it here.
     /// - Returns: The time of the next work; nil for none.
     /// - Throws: ``UnusableAccount`` after the bot's credentials are given up; the store's error.
     @discardableResult
     func deliverDue(
-        _ kinds: [ActionKind], heard: Date? = .distantFuture,
+        _ kinds: [ActionKind], mentionsRead: Date? = .distantFuture,
         knowing readBefore: OutboxStore.NextWorkTimes? = nil
     ) async throws -> Date? {
         try await inTurn {
             let nextWorkTimes =
                 if let readBefore { readBefore } else {
-                    try await self.nextWorkTimes(kinds, heard: heard)
+                    try await self.nextWorkTimes(kinds, mentionsRead: mentionsRead)
                 }
             guard let next = nextWorkTimes.next, next <= clock.now else {
                 // Credentials are verified when that is due, even if no other work is.
@@ -138,8 +139,9 @@ package actor Courier {
                 }
                 return nextWorkTimes.next
             }
-            try await deliver(kinds, heard: heard, nextWorkTimes)
-            return try await delivery.nextWorkTime(kinds, heard: heard, now: clock.now)
+            try await deliver(kinds, mentionsRead: mentionsRead, nextWorkTimes)
+            return try await delivery.nextWorkTime(
+                kinds, mentionsRead: mentionsRead, now: clock.now)
         }
     }
 
@@ -157,7 +159,7 @@ package actor Courier {
     /// Does only the work that is due at the beginning; work that becomes due meanwhile is left to
     /// the next call, which follows immediately.
     private func deliver(
-        _ kinds: [ActionKind], heard: Date?, _ nextWorkTimes: OutboxStore.NextWorkTimes
+        _ kinds: [ActionKind], mentionsRead: Date?, _ nextWorkTimes: OutboxStore.NextWorkTimes
     )
         async throws
     {
@@ -180,16 +182,17 @@ package actor Courier {
                     try await recordOutcome(of: action)
                 }
             case .takeBack: _ = try await takingBack?.carryOut()
-            case .send: try await sendDue(kinds, heard: heard)
+            case .send: try await sendDue(kinds, mentionsRead: mentionsRead)
             case .askOriginals: try await originals.askAgain()
             }
         }
     }
 
     /// Sends the stored actions that are due.
-    private func sendDue(_ kinds: [ActionKind], heard: Date?) async throws {
+    private func sendDue(_ kinds: [ActionKind], mentionsRead: Date?) async throws {
         try bot.check()
-        let (ready, version) = try await store.dueAsOf(kinds, heard: heard, now: clock.now)
+        let (ready, version) = try await store.dueAsOf(
+            kinds, mentionsRead: mentionsRead, now: clock.now)
         let due = try await store.spreadLate(ready, now: clock.now)
         for action in due.expired { await log(action) }
         try await send(

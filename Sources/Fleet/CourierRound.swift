@@ -27,12 +27,12 @@ struct ExpectedActions: Sendable {
     /// that are due later.
     ///
     /// - Parameters:
-    ///   - heard: When the mentions were last read completely; nil for never.
+    ///   - mentionsRead: When the mentions were last read completely; nil for never.
     /// - Returns: The due actions; the decision lacks its facts if these are too old.
-    mutating func take(_ kind: ActionKind, heard: Date?, at now: Date) -> [Expected] {
+    mutating func take(_ kind: ActionKind, mentionsRead: Date?, at now: Date) -> [Expected] {
         func isCandidate(_ entry: Expected) -> Bool {
             let action = entry.decision.action
-            return action.kind == kind && action.mayLeave(heard: heard, at: now)
+            return action.kind == kind && action.mayLeave(mentionsRead: mentionsRead, at: now)
         }
         let due = expected.filter { isCandidate($0) && $0.decision.action.due <= now }
         expected.removeAll(where: isCandidate)

@@ -63,9 +63,10 @@ final class Passes: Sendable {
     func publish() async throws -> Date {
         let hasTomorrowsPlan = try await makePlan()
         // If mentions are not read, replies do not wait for them.
-        var heard: Date? = .distantFuture
-        if let mentions = parts.feeds.mentions { heard = await mentions.lastRead }
-        let nextWorkTimes = try await parts.courier.nextWorkTimes(ActionKind.allCases, heard: heard)
+        var mentionsRead: Date? = .distantFuture
+        if let mentions = parts.feeds.mentions { mentionsRead = await mentions.lastRead }
+        let nextWorkTimes = try await parts.courier.nextWorkTimes(
+            ActionKind.allCases, mentionsRead: mentionsRead)
         // The start that follows carries out the retirement.
         if let end = nextWorkTimes.retirement, end <= parts.clock.now { throw MirrorChanged() }
         waitsForMentions.withLock { $0 = nextWorkTimes.waitsForMentions }
@@ -75,7 +76,7 @@ final class Passes: Sendable {
         // A look-up may find that a copy was sent, so it counts as one.
         if let next = nextWorkTimes.next, next <= parts.clock.now { announceCopy() }
         let delivered = try await parts.courier.deliverDue(
-            ActionKind.allCases, heard: heard, knowing: nextWorkTimes)
+            ActionKind.allCases, mentionsRead: mentionsRead, knowing: nextWorkTimes)
         let effect = try await recoverEffects(due: nextWorkTimes.effect)
         parts.pulse.works(uptime: parts.clock.uptime)
         let nextWork = [delivered, effect].compactMap(\.self).min()
@@ -89,7 +90,7 @@ final class Passes: Sendable {
         let latest = min(nextPlanning, nextWorkTimes.retirement ?? .distantFuture)
         if let resume = parts.bot.pause(at: now) { return min(resume, latest) }
         // The mentions may have been read since.
-        if nextWorkTimes.waitsForMentions, await parts.feeds.mentions?.lastRead != heard {
+        if nextWorkTimes.waitsForMentions, await parts.feeds.mentions?.lastRead != mentionsRead {
             return now
         }
         return min(max(nextWork ?? latest, now + 1), latest)
@@ -209,7 +210,7 @@ final class Passes: Sendable {
         if await feed.lastRead != lastRead, waitsForMentions.withLock(\.self) { onNews() }
         try await sweepIfDue(feed)
         try await lookBelowOwnPosts(feed)
-        try await parts.courier.deliverDecided(.reply, heard: await feed.lastRead)
+        try await parts.courier.deliverDecided(.reply, mentionsRead: await feed.lastRead)
         try await parts.courier.deliverDecided(.favorite)
         return next
     }

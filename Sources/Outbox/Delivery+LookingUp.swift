@@ -66,21 +66,22 @@ extension Delivery {
         }
     }
 
-    /// Returns the first of the times of ``nextWorkTimes(_:heard:now:)``; nil if nothing is due.
+    /// Returns the first of the times of ``nextWorkTimes(_:mentionsRead:now:)``; nil if nothing is
+    /// due.
     package func nextWorkTime(
-        _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date
+        _ kinds: [ActionKind], mentionsRead: Date? = .distantFuture, now: Date
     ) async throws -> Date? {
-        try await nextWorkTimes(kinds, heard: heard, now: now).next
+        try await nextWorkTimes(kinds, mentionsRead: mentionsRead, now: now).next
     }
 
     /// Returns the times of the next work: sending an action of these kinds, marking one as
     /// expired, a look-up, or storing a change kept in memory, which is a look-up that is due.
     package func nextWorkTimes(
-        _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date
+        _ kinds: [ActionKind], mentionsRead: Date? = .distantFuture, now: Date
     ) async throws -> OutboxStore.NextWorkTimes {
         _ = memory.monotonicTime(for: now)
         var nextWorkTimes = try await store.nextWorkTimes(
-            kinds, heard: heard, lookUpAfter: lookUpWait, now: now)
+            kinds, mentionsRead: mentionsRead, lookUpAfter: lookUpWait, now: now)
         if memory.unstoredChange != nil { nextWorkTimes.lookUp = now }
         return nextWorkTimes
     }

@@ -10,22 +10,23 @@ extension OutboxStore {
     /// They include actions that an earlier worker claimed and did not send.
     ///
     /// - Parameters:
-    ///   - heard: When the mentions were last read completely; see ``Action/mayLeave(heard:at:)``.
+    ///   - mentionsRead: When the mentions were last read completely; see
+    ///     ``Action/mayLeave(mentionsRead:at:)``.
     package func due(
-        _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date, limit: Int = 20
+        _ kinds: [ActionKind], mentionsRead: Date? = .distantFuture, now: Date, limit: Int = 20
     ) async throws -> [Action] {
-        try await dueAsOf(kinds, heard: heard, now: now, limit: limit).actions
+        try await dueAsOf(kinds, mentionsRead: mentionsRead, now: now, limit: limit).actions
     }
 
     /// Returns the due actions with ``wishVersion()`` at the moment when they were read.
     package func dueAsOf(
-        _ kinds: [ActionKind], heard: Date? = .distantFuture, now: Date, limit: Int = 20
+        _ kinds: [ActionKind], mentionsRead: Date? = .distantFuture, now: Date, limit: Int = 20
     ) async throws -> (actions: [Action], version: Int64) {
         // Actions that must wait are excluded, so that they do not use up the limit.
         let condition: SQL = """
             state IN ('planned', 'claimed') AND kind IN \(list: kinds.map(\.rawValue))
             AND due_ms <= \(now.milliseconds) AND COALESCE(next_attempt_ms, 0) <= \(now.milliseconds)
-            AND expires_ms >= \(now.milliseconds) AND \(Self.mayLeave(heard: heard, at: now))
+            AND expires_ms >= \(now.milliseconds) AND \(Self.mayLeave(mentionsRead: mentionsRead, at: now))
             AND \(isPermitted(at: now))
             """
         let rows = try await storage.query(
@@ -36,10 +37,10 @@ extension OutboxStore {
         return (try rows.compactMap(Self.action(of:)), try rows.first?.integer("wish_version") ?? 0)
     }
 
-    /// As ``Action/mayLeave(heard:at:)``.
-    private static func mayLeave(heard: Date?, at now: Date) -> SQL {
+    /// As ``Action/mayLeave(mentionsRead:at:)``.
+    private static func mayLeave(mentionsRead: Date?, at now: Date) -> SQL {
         """
-        (kind <> 'reply' OR created_ms <= \((heard ?? .distantPast).milliseconds)
+        (kind <> 'reply' OR created_ms <= \((mentionsRead ?? .distantPast).milliseconds)
             OR created_ms NOT BETWEEN \((now - Action.longestWaitForMentions).milliseconds + 1) AND \(now.milliseconds))
         """
     }
@@ -91,13 +92,13 @@ extension OutboxStore {
         """
     }
 
-    /// Returns the first of the times of ``nextWorkTimes(_:heard:lookUpAfter:now:)``; nil if
+    /// Returns the first of the times of ``nextWorkTimes(_:mentionsRead:lookUpAfter:now:)``; nil if
     /// nothing is due.
     package func nextWorkTime(
-        _ kinds: [ActionKind], heard: Date? = .distantFuture, lookUpAfter wait: TimeInterval,
+        _ kinds: [ActionKind], mentionsRead: Date? = .distantFuture, lookUpAfter wait: TimeInterval,
         now: Date
     ) async throws -> Date? {
-        try await nextWorkTimes(kinds, heard: heard, lookUpAfter: wait, now: now).next
+        try await nextWorkTimes(kinds, mentionsRead: mentionsRead, lookUpAfter: wait, now: now).next
     }
 
     /// Returns the times of the next work, with one query.
@@ -107,21 +108,22 @@ extension OutboxStore {
     /// retired, waiting actions are only marked as expired.
     ///
     /// - Parameters:
-    ///   - heard: When the mentions were last read completely; see
-    ///     ``Action/mayLeave(heard:at:)``. Replies that wait for a later reading are ignored.
+    ///   - mentionsRead: When the mentions were last read completely; see
+    ///     ``Action/mayLeave(mentionsRead:at:)``. Replies that wait for a later reading are
+    ///     ignored.
     ///   - wait: Seconds after a request until its look-up, unless the action has its own time.
     ///   - now: The present; a request with a later time is due at once, because a clock was set.
     package func nextWorkTimes(
-        _ kinds: [ActionKind], heard: Date? = .distantFuture, lookUpAfter wait: TimeInterval,
+        _ kinds: [ActionKind], mentionsRead: Date? = .distantFuture, lookUpAfter wait: TimeInterval,
         now: Date
     ) async throws -> NextWorkTimes {
         let milliseconds = Int64(wait * 1_000)
-        let mayLeave = Self.mayLeave(heard: heard, at: now)
+        let mayLeave = Self.mayLeave(mentionsRead: mentionsRead, at: now)
         let isPermitted = isPermitted(at: now)
         let isRequestedKind: SQL = "kind IN \(list: kinds.map(\.rawValue)) AND \(mayLeave)"
         let rows = try await storage.query(
             """
-            SELECT due_ms, post_ms, expiry_ms, unheard,
+            SELECT due_ms, post_ms, expiry_ms, waiting_for_mentions,
                 (SELECT MIN(CASE WHEN updated_ms > \(now.milliseconds) THEN CAST(\(now.milliseconds) AS BIGINT)
                     ELSE COALESCE(next_attempt_ms, COALESCE(sending_ms, updated_ms) + \(milliseconds)) END)
                 FROM actions WHERE mirror = \(mirror) AND state = 'sending') AS look_ms,
@@ -140,7 +142,7 @@ extension OutboxStore {
                     MIN(CASE WHEN kind = 'post' AND state <> 'suggested' AND expires_ms >= \(now.milliseconds)
                         AND \(isPermitted) THEN CASE WHEN next_attempt_ms > due_ms THEN next_attempt_ms ELSE due_ms END END) AS post_ms,
                     MIN(expires_ms) + 1 AS expiry_ms,
-                    COUNT(CASE WHEN state = 'planned' AND NOT \(mayLeave) THEN 1 END) AS unheard
+                    COUNT(CASE WHEN state = 'planned' AND NOT \(mayLeave) THEN 1 END) AS waiting_for_mentions
                 FROM actions WHERE mirror = \(mirror) AND state IN ('planned', 'claimed', 'suggested')
             ) AS waiting
             """)
@@ -157,7 +159,7 @@ extension OutboxStore {
         nextWorkTimes.thread = try row.optionalDate("thread_ms")
         nextWorkTimes.effect = try row.optionalDate("effect_ms")
         nextWorkTimes.retirement = try row.optionalDate("retire_ms")
-        nextWorkTimes.waitsForMentions = try row.int("unheard") > 0
+        nextWorkTimes.waitsForMentions = try row.int("waiting_for_mentions") > 0
         return nextWorkTimes
     }
 
@@ -204,11 +206,11 @@ extension Action {
     /// A mention that is not read yet may be the author's request to stop.
     ///
     /// - Parameters:
-    ///   - heard: When the mentions were last read completely; nil for never.
+    ///   - mentionsRead: When the mentions were last read completely; nil for never.
     /// - Returns: Always true for other kinds than replies.
-    package func mayLeave(heard: Date?, at now: Date) -> Bool {
+    package func mayLeave(mentionsRead: Date?, at now: Date) -> Bool {
         // Rows have a resolution of milliseconds.
-        kind != .reply || created.milliseconds <= (heard ?? .distantPast).milliseconds
+        kind != .reply || created.milliseconds <= (mentionsRead ?? .distantPast).milliseconds
             || !(0..<Self.longestWaitForMentions).contains(now.timeIntervalSince(created))
     }
 

@@ -40,7 +40,7 @@ package enum UnitOfWork: Sendable {
     /// One `SELECT` without a transaction; it sees a consistent state by itself.
     case query
     /// A query as in `query`, always on the same connection if an engine has several.
-    case look
+    case sameConnectionQuery
     /// One changing statement without a transaction; it may run twice, and must be harmless then.
     case note
 }
@@ -134,7 +134,7 @@ extension StorageEngine {
             // `data_version` changes with commits of other connections since the last call of the
             // same connection. It excludes the connection's own changes: all of them for a database
             // in memory, which has one connection.
-            return try await run(.look) { connection in
+            return try await run(.sameConnectionQuery) { connection in
                 let version = try connection.query("PRAGMA data_version").first?
                     .integer("data_version")
                 let changes = try connection.query("SELECT total_changes() AS changes").first?

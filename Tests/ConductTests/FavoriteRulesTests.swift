@@ -6,7 +6,7 @@ import Testing
 @Suite struct FavoriteRulesTests {
     private static let facts = FavoriteFacts(
         post: post("a cat", author: friend), author: Account(id: friend, handle: "aoi@example.org"),
-        own: [human, botID])
+        ownAccounts: [human, botID])
 
     @Test func ordinaryPostMayBecomeAFavorite() {
         #expect(FavoriteRules().refusal(of: Self.facts, at: noon) == nil)

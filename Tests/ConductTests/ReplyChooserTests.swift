@@ -80,7 +80,7 @@ import Testing
         ]
         #expect(
             choose(candidates)
-                == ReplyChoice(id: candidates[2].id, poolSize: 4, plain: 3, nearest: 1))
+                == ReplyChoice(id: candidates[2].id, poolSize: 4, plainCount: 3, nearestCount: 1))
     }
 
     @Test func whereNoneIsPlainAllAreCompared() {
@@ -90,7 +90,7 @@ import Testing
         ]
         #expect(
             choose(candidates)
-                == ReplyChoice(id: candidates[0].id, poolSize: 2, plain: 0, nearest: 1))
+                == ReplyChoice(id: candidates[0].id, poolSize: 2, plainCount: 0, nearestCount: 1))
     }
 
     /// One of a kind is chosen by its seed, whatever its place and the last bit of its likeness.
@@ -106,7 +106,7 @@ import Testing
                 choice
                     == ReplyChooser().choose(
                         from: candidates, mirror: "m", mention: mention, now: noon))
-            #expect(choice?.nearest == 8)
+            #expect(choice?.nearestCount == 8)
             chosen.insert(choice?.id.value ?? "")
         }
         #expect(chosen == Set((0..<8).map(String.init)))

@@ -54,24 +54,24 @@ import Testing
         ] {
             decided.add(Decision(of: action, asOf: 3), in: nil)
         }
-        let taken = decided.take(.reply, heard: .distantFuture, at: Self.now)
+        let taken = decided.take(.reply, mentionsRead: .distantFuture, at: Self.now)
         #expect(Self.subjects(taken) == ["a"])
         #expect(taken.first?.decision.version == 3)
         // The publisher sends what was due later.
-        let later = decided.take(.reply, heard: .distantFuture, at: Self.now + 60)
+        let later = decided.take(.reply, mentionsRead: .distantFuture, at: Self.now + 60)
         #expect(later.isEmpty)
-        let posts = decided.take(.post, heard: nil, at: Self.now)
+        let posts = decided.take(.post, mentionsRead: nil, at: Self.now)
         #expect(posts.count == 1)
     }
 
     @Test func aReplyStaysUntilAllEarlierMentionsAreRead() {
         var decided = ExpectedActions()
         decided.add(Decision(of: Self.reply("a")), in: nil)
-        for heard in [nil, Self.now - 1] {
-            let early = decided.take(.reply, heard: heard, at: Self.now)
+        for mentionsRead in [nil, Self.now - 1] {
+            let early = decided.take(.reply, mentionsRead: mentionsRead, at: Self.now)
             #expect(early.isEmpty)
         }
-        let taken = decided.take(.reply, heard: Self.now, at: Self.now + 1)
+        let taken = decided.take(.reply, mentionsRead: Self.now, at: Self.now + 1)
         #expect(Self.subjects(taken) == ["a"])
     }
 
@@ -81,7 +81,7 @@ import Testing
         var decided = ExpectedActions()
         let action = Self.post(due: Self.now - 3_600, at: Self.now - age)
         decided.add(Decision(of: action, asOf: 3), in: nil)
-        let taken = decided.take(.post, heard: nil, at: Self.now)
+        let taken = decided.take(.post, mentionsRead: nil, at: Self.now)
         #expect(taken.count == 1)
         #expect(taken.first?.decision.version == (isUsed ? 3 : nil))
     }

@@ -195,17 +195,17 @@ import Testing
             try await parts.planner.store.action(.reply, subject: action.subject)?.state
         }
         let first = try await answer("one")
-        try await parts.courier.deliverDue([.reply], heard: nil)
-        try await parts.courier.deliverDue([.reply], heard: now - 1)
+        try await parts.courier.deliverDue([.reply], mentionsRead: nil)
+        try await parts.courier.deliverDue([.reply], mentionsRead: now - 1)
         try await expect(state(first), equals: .planned)
-        try await parts.courier.deliverDue([.reply], heard: now)
+        try await parts.courier.deliverDue([.reply], mentionsRead: now)
         try await expect(state(first), equals: .done)
         // However long that takes.
         let second = try await answer("two")
         try await paper.wait(80_000)
-        try await parts.courier.deliverDue([.reply], heard: now - 1)
+        try await parts.courier.deliverDue([.reply], mentionsRead: now - 1)
         try await expect(state(second), equals: .planned)
-        try await parts.courier.deliverDue([.reply], heard: paper.clock.now)
+        try await parts.courier.deliverDue([.reply], mentionsRead: paper.clock.now)
         try await expect(state(second), equals: .done)
     }
 
@@ -230,11 +230,12 @@ import Testing
         _ = try await parts.store.propose(
             Intent(.post(Slot.Name(day: day, number: 1), slot), due: now, expires: now + 900),
             now: now)
-        let nextWorkTime = try await parts.courier.deliverDue(ActionKind.allCases, heard: now - 60)
+        let nextWorkTime = try await parts.courier.deliverDue(
+            ActionKind.allCases, mentionsRead: now - 60)
         #expect(paper.bot.with { $0.published.map(\.text) } == ["thought number 0 of many"])
         #expect(nextWorkTime.map { $0 > now } ?? true)
         // Once everything is heard they leave.
-        try await parts.courier.deliverDue(ActionKind.allCases, heard: now)
+        try await parts.courier.deliverDue(ActionKind.allCases, mentionsRead: now)
         #expect(paper.bot.with { $0.published.count } > 1)
     }
 

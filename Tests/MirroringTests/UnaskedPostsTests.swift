@@ -108,7 +108,7 @@ import Testing
             .reply(Action.Reply(to: target, thread: "m", wording: wording)), due: now,
             expires: now + 900)
         _ = try await parts.planner.store.propose(intent, now: now)
-        try await parts.courier.deliverDue([.reply], heard: now)
+        try await parts.courier.deliverDue([.reply], mentionsRead: now)
         let ended = try #require(
             try await parts.planner.store.action(.reply, subject: intent.payload.subject))
         #expect(ended.reason == "source-unverified")

@@ -17,7 +17,7 @@ package struct FavoriteModel: Sendable {
     /// The prior probability of a favorite.
     package static let assumedProbability = 0.1
     /// The weight of the prior, in posts.
-    package static let weight = 5.0
+    package static let priorWeight = 5.0
 
     /// The log odds of a favorite on the timeline.
     package let baseLogOdds: Double
@@ -28,18 +28,18 @@ package struct FavoriteModel: Sendable {
 
     package init(_ counts: CategoryCounts, weights: EvidenceWeights = .plain) {
         self.weights = weights
-        let assumedFavorites = Self.weight * Self.assumedProbability
-        let total = Self.weight + Double(counts.favorites) + Double(counts.normals)
+        let assumedFavorites = Self.priorWeight * Self.assumedProbability
+        let total = Self.priorWeight + Double(counts.favorites) + Double(counts.normals)
         // Both shares are computed from counts, not as 1 - p, which would lose digits near 1.
         let favoriteShare = (assumedFavorites + Double(counts.favorites)) / total
-        let normalShare = (Self.weight - assumedFavorites + Double(counts.normals)) / total
-        favoriteMass = Self.weight * favoriteShare
-        normalMass = Self.weight * normalShare
+        let normalShare = (Self.priorWeight - assumedFavorites + Double(counts.normals)) / total
+        favoriteMass = Self.priorWeight * favoriteShare
+        normalMass = Self.priorWeight * normalShare
         learnedLogOdds = log(favoriteShare / normalShare)
         let unfavorited = Double(counts.seen) - Double(counts.seenFavorites)
         baseLogOdds = log(
             (assumedFavorites + Double(counts.seenFavorites))
-                / (Self.weight - assumedFavorites + unfavorited))
+                / (Self.priorWeight - assumedFavorites + unfavorited))
     }
 
     /// The amount by which a feature changes the log odds of a favorite; 0 for a feature that was

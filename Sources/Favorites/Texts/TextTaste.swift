@@ -22,7 +22,7 @@ package struct TextTaste: Sendable {
     /// this.
     ///
     /// The rate of labels against texts is ignored: people label the texts that strike them.
-    package static let margin = 0.1
+    package static let demotionMargin = 0.1
 
     package let table: LabelTable
     private let counts: any CountStore
@@ -52,8 +52,8 @@ package struct TextTaste: Sendable {
         let source = LabelledTexts(table: table, extractor: extractor)
         let rows = source.usable(try await table.rows())
         guard rows.count >= Self.fewestLabels else { return nil }
-        let against = rows.count { $0.label.isAgainst }
-        guard against > 0, against < rows.count else { return nil }
+        let againstCount = rows.count { $0.label.isAgainst }
+        guard againstCount > 0, againstCount < rows.count else { return nil }
         let stamp = source.stamp(of: rows)
         let weights = latestFit.weights(of: stamp) { fitted(rows) }
         return TextSession(rows, source, stamp: stamp, counts: counts, weights: weights)
@@ -111,7 +111,7 @@ package struct TextOpinion: Equatable, Sendable {
     /// rejected, and that person has not kept it.
     package let isDemoted: Bool
     /// The number of texts with a label against them.
-    package let against: Int
+    package let againstCount: Int
 
     /// The reason why the text is demoted, in one sentence without a full stop, by groups of
     /// features.
@@ -137,7 +137,7 @@ package struct TextOpinion: Equatable, Sendable {
             groups.isEmpty
             ? "" : ", by " + groups.formatted(.list(type: .and).locale(Locale(identifier: "en_US")))
         return
-            "it comes after others, for it reads like the \(against) texts that were left out\(reasons)"
+            "it comes after others, for it reads like the \(againstCount) texts that were left out\(reasons)"
     }
 }
 
@@ -149,7 +149,7 @@ package struct TextSession: Sendable {
     private let weights: EvidenceWeights
     private let keptPosts: Set<PostID>
     private let keptTexts: Set<String>
-    private let against: Int
+    private let againstCount: Int
 
     fileprivate init(
         _ rows: [LabelTable.Row], _ source: LabelledTexts, stamp: CountStamp,
@@ -163,7 +163,7 @@ package struct TextSession: Sendable {
         let keptRows = rows.filter { !$0.label.isAgainst }
         keptPosts = Set(keptRows.map(\.id))
         keptTexts = Set(keptRows.compactMap(\.text))
-        against = rows.count - keptRows.count
+        againstCount = rows.count - keptRows.count
     }
 
     /// Judges whether texts are demoted.
@@ -183,7 +183,8 @@ package struct TextSession: Sendable {
             let isKept = keptPosts.contains(text.id) || keptTexts.contains(text.text)
             return TextOpinion(
                 id: text.id, assessment: assessment,
-                isDemoted: !isKept && assessment.byFeatures > TextTaste.margin, against: against)
+                isDemoted: !isKept && assessment.byFeatures > TextTaste.demotionMargin,
+                againstCount: againstCount)
         }
     }
 

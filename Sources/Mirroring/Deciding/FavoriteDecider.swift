@@ -161,7 +161,7 @@ package struct FavoriteDecider: Sendable {
         for item: ObservedPost, _ stances: [AccountID: People.Stance], today: Int, now: Date
     ) -> Refusal? {
         let facts = FavoriteFacts(
-            post: item.post, author: item.author, own: own,
+            post: item.post, author: item.author, ownAccounts: own,
             isDenied: stances[item.author.id] == .deny,
             isFavorited: item.isFavorited, favoritesToday: today)
         if item.favoriteNeedsApproval { return Refusal(.notOpen) }

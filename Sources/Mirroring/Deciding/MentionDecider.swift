@@ -497,7 +497,7 @@ package struct MentionDecider: Sendable {
             .favorite, among: [mention.post.id.value], since: LocalMidnight.before(now, in: zone)
         ) { _ in }
         let favorite = FavoriteFacts(
-            post: mention.post, author: mention.author, own: own,
+            post: mention.post, author: mention.author, ownAccounts: own,
             isDenied: mentionFacts(mention, facts, waiting: 0).isDenied,
             isFavorited: mention.isFavorited,
             favoritesToday: today + facts.confirmations)

@@ -142,7 +142,7 @@ package struct ReplyFinder: Sendable {
         -> Explanation.OldReply
     {
         var reply = Explanation.OldReply(
-            replies: choice.poolSize, plain: choice.plain, nearest: choice.nearest,
+            replies: choice.poolSize, plain: choice.plainCount, nearest: choice.nearestCount,
             likeness: scored.score.words,
             words: words != nil ? Array(scored.common.prefix(Self.wordsNoted)) : nil,
             isByAnswered: scored.isByAnswered)

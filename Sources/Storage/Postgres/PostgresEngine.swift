@@ -61,7 +61,7 @@ final class PostgresEngine: StorageEngine {
             case .transaction: (.serializable, "write to the database")
             case .exclusive: (.exclusive(lock: Self.migrationLock), "change the tables")
             case .read: (.readOnly, "read from the database")
-            case .query, .look: (.statement, "read from the database")
+            case .query, .sameConnectionQuery: (.statement, "read from the database")
             case .note: (.note, "write to the database")
             }
         return try await Self.mappingErrors(operation) {

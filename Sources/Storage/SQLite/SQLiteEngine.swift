@@ -86,11 +86,11 @@ final class SQLiteEngine: StorageEngine {
             case .note: (writer, "write to \(name)", nil)
             case .read: (reader, "read from \(name)", "BEGIN")
             case .query: (reader, "read from \(name)", nil)
-            case .look: (readers[0], "read from \(name)", nil)
+            case .sameConnectionQuery: (readers[0], "read from \(name)", nil)
             }
         return try await Self.mappingErrors(operation) { [file] in
             try await client.run(
-                begin: begin, isReading: [.read, .query, .look].contains(unit), body
+                begin: begin, isReading: [.read, .query, .sameConnectionQuery].contains(unit), body
             ) {
                 try file?.check(operation)
             }
