@@ -113,9 +113,8 @@ package actor Courier {
     ///
     /// - Parameters:
     ///   - mentionsRead: When the mentions were last read completely; nil for never.
-    ///   - readBefore: The result of ``nextWorkTimes(_:mentionsRead:)`` for the same kinds, read just
-    ///     now;
-    ///     nil to read it here.
+    ///   - readBefore: The result of ``nextWorkTimes(_:mentionsRead:)`` for the same kinds, read
+    ///     just now; nil to read it here.
     /// - Returns: The time of the next work; nil for none.
     /// - Throws: ``UnusableAccount`` after the bot's credentials are given up; the store's error.
     @discardableResult

@@ -31,7 +31,7 @@ final class MortalEngine: StorageEngine, @unchecked Sendable {
             guard left > 0 else { return false }
             switch unit {
             case .transaction, .exclusive, .note: self.left = left - 1
-            case .read, .query, .look: break
+            case .read, .query, .sameConnectionQuery: break
             }
             return true
         }
