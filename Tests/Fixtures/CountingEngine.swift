@@ -49,7 +49,7 @@ package final class CountingEngine: StorageEngine, @unchecked Sendable {
                 numbers.transactions += 1
             case .note: numbers.changes += 1
             case .read: numbers.transactions += 1
-            case .query, .look: break
+            case .query, .sameConnectionQuery: break
             }
         }
         return try await engine.run(unit) { connection in
