@@ -280,8 +280,30 @@ private struct JudgedText {
 /// One line of the rules.
 private final class FitnessRow: Sendable {
     enum Effect {
-        case never, besideFewWords, withoutSeason, withoutThing, later, fewLetters, linkAlone, cut,
-            thing, year, month, weekday
+        /// A match refuses the text.
+        case never
+        /// A match refuses a text of few words.
+        case besideFewWords
+        /// A match refuses a text that does not belong to certain days of the year.
+        case withoutSeason
+        /// A match refuses a text that does not thank for a thing.
+        case withoutThing
+        /// A match demotes the text.
+        case later
+        /// A text of few letters and without a link is refused.
+        case fewLetters
+        /// A text of few words and a link is refused.
+        case linkAlone
+        /// Matches are removed before the rows that follow.
+        case cut
+        /// A match is the thing for which the text thanks.
+        case thing
+        /// A year near the present one refuses the text.
+        case year
+        /// A match restricts the text to a month.
+        case month
+        /// A match restricts the text to a weekday.
+        case weekday
         case within(FitnessWindow.Condition)
         case words(Set<String>)
         case language(String)

@@ -32,14 +32,14 @@ package struct LeaseKeeper: Sendable {
     private var interval: Duration { claims.timing.interval }
 
     /// Takes the lease if nobody holds it, or if its holder has been silent for longer than the
-    /// timing's patience; nil otherwise.
+    /// timing's silence limit; nil otherwise.
     private func claim() async throws -> Lease? {
         _ = try await claims.claim([table.mirror])
         return claims.lease(of: table.mirror)
     }
 
     /// Takes the lease if nobody holds it, or waits until its holder has been silent for the
-    /// timing's patience.
+    /// timing's silence limit.
     ///
     /// - Returns: Nil if the holder renews the lease meanwhile, or if it cannot be taken after
     ///   twice that time.
