@@ -237,7 +237,10 @@ struct SetupRows {
     var zoneProposal: String?
 
     static func trainings(_ left: TrainingLeft) -> (posts: Bool, favorites: Bool) {
-        (posts: left.itemsLeft(of: .ownPosts) != nil, favorites: left.itemsLeft(of: .favorites) != nil)
+        (
+            posts: left.itemsLeft(of: .ownPosts) != nil,
+            favorites: left.itemsLeft(of: .favorites) != nil
+        )
     }
 }
 

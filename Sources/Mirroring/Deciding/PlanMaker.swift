@@ -503,7 +503,8 @@ struct TextPool {
             before: now - Double(chooser.minimumAgeDays) * 86_400)
         mayRelaxAge = try await maker.mayRelaxAge()
         unwanted = try await maker.archive.unwanted(in: maker.zone)
-        session = unwanted.labelCount < TextTaste.fewestLabels ? nil : try await maker.taste?.session()
+        session =
+            unwanted.labelCount < TextTaste.fewestLabels ? nil : try await maker.taste?.session()
         counts = try await Self.counts(filter, maker, unwanted)
         recentUses = try await maker.archive.usedTexts(
             since: now - Double(chooser.noRepeatDays) * 86_400)

@@ -88,7 +88,8 @@ package struct Rehearsal: Sendable {
                     origin: origin, started: started ?? origin, factor: factor ?? 1,
                     setting: setting)
             },
-            leaseTiming: leaseSeconds.map { LeaseTiming(silenceLimit: .seconds($0)) } ?? LeaseTiming(),
+            leaseTiming: leaseSeconds.map { LeaseTiming(silenceLimit: .seconds($0)) }
+                ?? LeaseTiming(),
             faultPoints: FaultPoints(trap: trap))
     }
 }
