@@ -459,10 +459,12 @@ import Testing
     @Test func newHabitsConcernOnlyTheTextsThatHaveThem() {
         var old = Habits()
         for number in 0..<5 {
-            old.count("News https://feed.example/\(number)", by: "Feed", at: noon)
+            old.include("News https://feed.example/\(number)", by: "Feed", at: noon)
         }
         var new = old
-        for month in 0..<5 { new.count("#baking", by: nil, at: noon + Double(month * 30) * 86_400) }
+        for month in 0..<5 {
+            new.include("#baking", by: nil, at: noon + Double(month * 30) * 86_400)
+        }
         #expect(old.version != new.version)
         let known = old.version[...]
         #expect(new.giveSameVerdict(on: "Rivers", as: known))
