@@ -44,7 +44,7 @@ package struct PictureSource: Sendable {
             case .found(let read): bytes = read
             case .tooLarge: return Self.tooLarge(maximumBytes)
             case .unavailable(let code): return .unavailable(code)
-            case .unasked: return .notRequested
+            case .notRequested: return .notRequested
             case .gone: break
             }
         }
