@@ -225,7 +225,7 @@ private struct BlueskyLook {
     /// The cursor of the page with which the look continues; nil for the newest items.
     private(set) var serverCursor: String?
     private(set) var itemKeys: [BlueskyItemKey] = []
-    /// The items that have arrived since the cursor.
+    /// The items of this look that were not known when it began.
     private(set) var newItems = BlueskySlice(entries: [])
     /// The number of pages in a row, up to the last one read, that have only known items.
     private(set) var knownPages = 0

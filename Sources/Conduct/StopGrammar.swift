@@ -441,7 +441,8 @@ struct FoldedText {
         let letters = text.decomposedStringWithCompatibilityMapping.unicodeScalars.filter {
             scalar in
             switch scalar.value {
-            // Latin, Greek and Cyrillic; Hebrew; Arabic and its tatweel; the dot of Devanagari.
+            // Accents of Latin, Greek and Cyrillic; points of Hebrew; vowel signs of Arabic, and
+            // its tatweel; the dot below of Devanagari.
             case 0x300...0x36F, 0x591...0x5BD, 0x5BF, 0x5C1...0x5C2, 0x5C4...0x5C5, 0x5C7, 0x640,
                 0x64B...0x65F, 0x670,
                 0x93C:

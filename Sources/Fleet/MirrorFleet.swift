@@ -64,9 +64,9 @@ package final class MirrorFleet: Service {
     private let upkeep = Mutex<PassGroup?>(nil)
     /// The mirrors of which the log says that another worker holds them.
     private let mirrorsHeldElsewhere = Mutex<Set<String>>([])
-    /// Whether the settings of ``onlyWorker`` are current: until it begins, or waits for another
-    /// worker.
-    private let isOnlyWorkerCurrent = Mutex(true)
+    /// Whether the settings that ``onlyWorker`` was made from were read just now; false once it has
+    /// begun, or waited for another worker.
+    private let hasFreshSettings = Mutex(true)
     /// When ``keepOnce()`` last succeeded, in real time.
     private let lastSuccess = Mutex<ContinuousClock.Instant?>(nil)
     /// Ends with the work, and with its error if there is one.
@@ -348,7 +348,7 @@ package final class MirrorFleet: Service {
             return heldElsewhere.subtracting(logged)
         }
         for mirror in newlyHeldElsewhere.sorted() {
-            isOnlyWorkerCurrent.withLock { $0 = false }
+            hasFreshSettings.withLock { $0 = false }
             try await onlyWorker?.checkSettings()
             installation.logger(of: mirror).notice("Another worker holds this mirror, waiting")
         }
@@ -361,7 +361,7 @@ package final class MirrorFleet: Service {
         pulse.holdsMirror = true
         let faults =
             onlyWorker?.faults ?? FaultLog(of: mirror, in: installation, clock: clock, pulse: pulse)
-        let isCurrent = isOnlyWorkerCurrent.withLock { isCurrent in
+        let isCurrent = hasFreshSettings.withLock { isCurrent in
             defer { isCurrent = false }
             return isCurrent
         }

@@ -75,11 +75,11 @@ final class Passes: Sendable {
         }
         // A look-up may find that a copy was sent, so it counts as one.
         if let next = nextWorkTimes.next, next <= parts.clock.now { announceCopy() }
-        let delivered = try await parts.courier.deliverDue(
+        let nextDelivery = try await parts.courier.deliverDue(
             ActionKind.allCases, mentionsRead: mentionsRead, knowing: nextWorkTimes)
-        let effect = try await recoverEffects(due: nextWorkTimes.effect)
+        let nextEffect = try await recoverEffects(due: nextWorkTimes.effect)
         parts.pulse.works(uptime: parts.clock.uptime)
-        let nextWork = [delivered, effect].compactMap(\.self).min()
+        let nextWork = [nextDelivery, nextEffect].compactMap(\.self).min()
         let now = parts.clock.now
         let pollsOften: Bool =
             if nextWorkTimes.waitsForMentions { true } else { await parts.originals.hasDoubts }

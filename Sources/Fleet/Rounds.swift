@@ -55,7 +55,7 @@ package final class Rounds: @unchecked Sendable {
     /// Longer than any process lives.
     private static let farFuture = Duration.seconds(1_000_000_000)
 
-    /// The most concurrent passes, without those that have run for ``countedTime``.
+    /// The maximum number of concurrent passes, without those that have run for ``countedTime``.
     private let limit: Int
     private let clock: any WallClock
     private let lock = NSLock()

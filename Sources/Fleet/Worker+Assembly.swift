@@ -240,7 +240,7 @@ extension Worker {
                     of: .human, at: human, isKnown: storedBefore.human != nil, gates)
             } else { nil }
         try await mirror.bind(human: humanAccount, bot: botAccount, now: clock.now)
-        try await mirror.tellContact()
+        try await mirror.updateContact()
         let stored = try await mirror.table.record()
         guard let botID = botAccount?.id ?? stored.bot else {
             throw ConfigurationError(

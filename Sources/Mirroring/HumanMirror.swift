@@ -521,7 +521,7 @@ package struct HumanMirror: Sendable {
     /// returned the bot's handle: `OPERATOR_CONTACT`, or else that handle.
     ///
     /// - Throws: The store's error.
-    package func tellContact() async throws {
+    package func updateContact() async throws {
         guard configuration.operatorContact == nil else { return }
         contact.tell(try await table.record().botHandle.map { "@\($0)" })
     }

@@ -8,7 +8,7 @@ struct LeaseWatch: Sendable {
     private struct Observation {
         var beat: Int64?
         var silence: Duration
-        /// The counted time since the worker was first observation.
+        /// The counted time since the worker was first observed.
         var age: Duration
         /// The number of the last reading that saw the worker.
         var reading: Int

@@ -16,7 +16,8 @@ package struct EarlierReplies: Sendable {
     private var countsOfAskedThreads: [String: Int] = [:]
     /// The same counts for the conversations in `threadsByAddress`.
     private var countsOfPublishedThreads: [String: Int] = [:]
-    /// The replies in each conversation that were added.
+    /// The number of replies that the caller added since the rows were read, by the conversation's
+    /// digest.
     private var addedCounts: [String: Int] = [:]
 
     package init() {}

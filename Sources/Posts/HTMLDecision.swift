@@ -44,7 +44,7 @@ enum HTMLDecision: String {
     case lowered
     /// A formula: the annotation with its source, or else its content.
     case formula
-    /// One form of a formula.
+    /// An alternative notation inside a formula, such as its source in TeX.
     case annotation
     /// The alternative text of an emoji; any other picture is treated as ``media``.
     case picture

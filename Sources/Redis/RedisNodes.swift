@@ -194,7 +194,7 @@ final class RedisNodes {
         _ replies: [RedisReply], of indices: [Int], for pipeline: RedisPipeline,
         from source: RedisAddress
     ) -> Bool {
-        var isLater = false
+        var asksToTryLater = false
         var isWrongServer = false
         var redirected = Set<Int>()
         for (index, reply) in zip(indices, replies) {
@@ -208,7 +208,7 @@ final class RedisNodes {
             case .moved(let slot, let owner): learn(that: owner, has: slot)
             case .ask(let target): pipeline.askTargets[index] = target
             case .later:
-                isLater = true
+                asksToTryLater = true
                 isOutdated = map != nil
             }
         }
@@ -221,7 +221,7 @@ final class RedisNodes {
         // A new connection may lead to another server: the name may belong to a new server, and
         // other hosts may be configured.
         if isWrongServer { dropConnection(to: source) }
-        return isLater
+        return asksToTryLater
     }
 
     /// Records a redirection in the map, which is then to be read again.

@@ -446,9 +446,9 @@ extension MirrorSettings {
         return zone
     }
 
-    /// Fails for a text that is no mail address, URL or handle that is valid in a header.
+    /// Returns a mail address, a URL or a handle, if it may be put into a header.
     ///
-    /// - Throws: ``ConfigurationError``.
+    /// - Throws: ``ConfigurationError`` for any other text.
     static func contact(_ text: String, named name: String) throws -> String {
         let isURL = ["https://", "http://", "mailto:"].contains { start in
             text.hasPrefix(start) && text.utf8.count > start.utf8.count + 2

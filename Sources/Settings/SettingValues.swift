@@ -16,7 +16,7 @@ package enum SettingOrigin: String, Codable, Sendable {
     case dotEnv = ".env"
     /// `.env` in the folder of the embedded database.
     case homeDotEnv = "home .env"
-    /// The network of a stored login.
+    /// A stored login, whose network is known.
     case login
     /// Implied by other variables, such as the network to which they belong.
     case implied

@@ -173,8 +173,8 @@ final class Transfer: @unchecked Sendable {
             // response to find that out.
             try easy.set(CURLOPT_PIPEWAIT, url.isSecure ? 1 : 0)
         } else {
-            // The connection is closed after this request: the next such request opens its own, so
-            // unused connections would accumulate.
+            // The connection is closed after this request. The next such request opens its own, so
+            // connections that stayed open would accumulate unused.
             try easy.set(CURLOPT_FRESH_CONNECT, 1)
             try easy.set(CURLOPT_FORBID_REUSE, 1)
         }

@@ -254,8 +254,8 @@ extension CommandMarks {
             return end
         }
 
-        /// Whether a word ends at this index, because no name, such as that of an account,
-        /// continues there.
+        /// Whether a word that ends before this index is complete: no letter, digit or sign of a
+        /// name follows.
         private func endsWord(_ end: Int) -> Bool {
             guard end < bytes.count else { return true }
             let byte = bytes[end]

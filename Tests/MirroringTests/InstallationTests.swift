@@ -86,7 +86,7 @@ import Testing
         for mirror in mirrors {
             let account = try await mirror.requiredNetwork(of: .bot).verifyAccount()
             try await mirror.bind(human: nil, bot: account, now: clock.now)
-            try await mirror.tellContact()
+            try await mirror.updateContact()
             handles["token-\(mirror.name)"] = account.handle
         }
         let known = server.requests.count

@@ -17,8 +17,8 @@ import PackagePlugin
                 arguments: [
                     root.appending(path: "Sources/Commit/Plugin/commit.sh").path, output.path,
                 ],
-                // The listed variables that are set. commit.sh reads SOURCE_VERSION, which hosts
-                // that build without .git, such as Heroku, set.
+                // Heroku and others that build without .git put the commit into SOURCE_VERSION,
+                // which commit.sh reads.
                 environment: environment, inputFiles: gitStateFiles(of: root) + sources,
                 outputFiles: [output])
         ]

@@ -366,7 +366,7 @@ struct HealthReader {
         /// Actions of the last day that may or may not have arrived.
         var unconfirmed = 0
         var favoritesToday = 0
-        /// Whether a favorite was ever decided on, as far as they are kept.
+        /// Whether a decision about a favorite is stored; old ones are cleaned away.
         var hasFavorites = false
         var nextPost: Date?
         /// Probes and changes of the profile that are not over.

@@ -15,7 +15,7 @@ struct NotifyCommand: AsyncParsableCommand {
             when the cause is over. --test ends with 69 if the message did not arrive.
             """)
 
-    /// The most delivered messages that are shown.
+    /// The maximum number of delivered messages to show.
     private static let mostShown = 20
 
     @OptionGroup var options: MirrorOptions

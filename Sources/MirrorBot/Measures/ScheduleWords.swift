@@ -49,6 +49,7 @@ enum ScheduleWords {
 
     /// Says how often a day of the bot can be distinguished from one of the human.
     private static func toldApart(_ scores: ScheduleScores) -> String? {
+        // The area under the curve of a test that tells the two apart (AUC); .5 is chance.
         let area: Double
         let days: String
         if let areaOfSeveral = scores[.severalToldApart] {

@@ -164,9 +164,8 @@ struct OpenedAction: Sendable {
             parts.append(
                 "one of \(Words.count(choice.replies, "old reply", "old replies")) to this person")
             if let matchingWords = choice.words, !matchingWords.isEmpty {
-                parts.append(
-                    "words that met: \(matchingWords.prefix(8).map { ListWords.cut($0, bytes: 40) }.joined(separator: ", "))"
-                )
+                let shownWords = matchingWords.prefix(8).map { ListWords.cut($0, bytes: 40) }
+                parts.append("words that met: " + shownWords.joined(separator: ", "))
             }
         }
         if let pattern = report.pattern { parts.append("the day is planned \(pattern.inWords)") }
