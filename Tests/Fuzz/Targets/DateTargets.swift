@@ -85,7 +85,7 @@ extension FuzzTarget {
         let pacing = XPacing(headers, receivedAt: now)
         for date in [pacing.retryAfterRateLimit, pacing.retryAfter].compactMap(\.self) {
             try hold(
-                pacing.short.range.contains(date.timeIntervalSince(now)), "the wait is sensible")
+                pacing.shortWindow.range.contains(date.timeIntervalSince(now)), "the wait is sensible")
         }
         try hold(
             (0...90_000).contains(pacing.nextDay.timeIntervalSince(now)),
