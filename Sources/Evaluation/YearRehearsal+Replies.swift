@@ -97,7 +97,7 @@ private struct ReplyContests {
         let before = past.prefix { $0.original.post.createdAt < start }
         evaluation = ReplyEvaluation(
             words: mirror.wordCounter,
-            known: .init(telling: names.union(before.compactMap(\.name))),
+            known: .init(withoutFunctionWords: names.union(before.compactMap(\.name))),
             mirror: rehearsal.livedName)
         threshold = await evaluation.measure(Array(before.reversed()), now: start)?.threshold
         mode = configuration.replyMode
@@ -149,7 +149,7 @@ private struct ReplyContests {
             .filter { $0 < index && !unusableIndices.contains($0) }.suffix(
                 ReplyEvaluation.mostCandidates)
         let knownNames = ReplyFilter.KnownNames(
-            telling: names.union(replies[..<index].compactMap(\.past.name)))
+            withoutFunctionWords: names.union(replies[..<index].compactMap(\.past.name)))
         let contest = await ReplyEvaluation(
             words: evaluation.words, known: knownNames, mirror: evaluation.mirror
         ).contest(

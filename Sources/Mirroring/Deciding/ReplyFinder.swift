@@ -69,7 +69,7 @@ package struct ReplyFinder: Sendable {
         facts.replies = try Archive.replies(
             to: accounts, answered: Favorites.textOfAnswered, of: mirror, on: connection)
         if !facts.replies.isEmpty {
-            facts.names = .init(telling: try People.names(in: mirror, on: connection))
+            facts.names = .init(withoutFunctionWords: try People.names(in: mirror, on: connection))
             facts.newest = try Archive.newestReplies(
                 ReplyHabits.mostReplies, answered: Favorites.textOfAnswered, of: mirror,
                 on: connection)
@@ -332,13 +332,13 @@ extension People {
     /// The known handles without those that are also function words, which occur in plain replies
     /// by chance.
     package func knownNames() async throws -> ReplyFilter.KnownNames {
-        ReplyFilter.KnownNames(telling: try await names())
+        ReplyFilter.KnownNames(withoutFunctionWords: try await names())
     }
 }
 
 extension ReplyFilter.KnownNames {
     /// Keeps the handles that are not function words.
-    package init(telling names: Set<String>) {
+    package init(withoutFunctionWords names: Set<String>) {
         self.init(names.filter { !SmallFeatures.contains($0.lowercased()) })
     }
 }

@@ -85,12 +85,13 @@ extension FuzzTarget {
         let pacing = XPacing(headers, receivedAt: now)
         for date in [pacing.retryAfterRateLimit, pacing.retryAfter].compactMap(\.self) {
             try hold(
-                pacing.shortWindow.range.contains(date.timeIntervalSince(now)), "the wait is sensible")
+                pacing.shortWindow.range.contains(date.timeIntervalSince(now)),
+                "the wait is sensible")
         }
         try hold(
             (0...90_000).contains(pacing.nextDay.timeIntervalSince(now)),
             "the next day begins within a day")
-        if let reset = pacing.short.rateLimit?.resetsAt {
+        if let reset = pacing.shortWindow.rateLimit?.resetsAt {
             try hold(
                 (0...86_400).contains(reset.timeIntervalSince(now)), "a window ends within a day")
         }
