@@ -614,7 +614,7 @@ import Testing
         let parts = try await paper.parts()
         let planned = try await parts.planner.preview(day, now: paper.clock.now, watching: false)
         let texts = try #require(planned).slots.compactMap(\.payload.wording)
-        #expect(texts.isEmpty == (past == .some))
+        #expect(texts.isEmpty == (past == .part))
     }
 
     // MARK: A worker that looks once

@@ -347,7 +347,7 @@ import Testing
         // What changes nothing is stored seldom.
         expect(state.succeeded(isWhole: true, at: moment(389)), equals: .nothing)
         #expect(state.lastRead == Self.start + 389)
-        expect(state.succeeded(isWhole: true, at: moment(390)), equals: .time)
+        expect(state.succeeded(isWhole: true, at: moment(390)), equals: .timeOnly)
     }
 
     @Test func aTroubleKeepsItsBeginningUntilItIsOver() throws {

@@ -724,8 +724,8 @@ package struct BoundAccount: Equatable, Sendable {
         self.handle = handle
     }
 
-    /// Returns the name by which the account is shown, without `@`: `ann@social.example` on networks
-    /// whose names include the server, else the handle.
+    /// Returns the name by which the account is shown, without `@`: `ann@social.example` where names
+    /// include the server, else the handle.
     package func name(withNetwork: Bool = false) -> String {
         let name = id.network.traits.namesAreIdentities ? id.value : handle ?? id.value
         return withNetwork ? "\(name) on \(id.network.displayName)" : name

@@ -191,7 +191,7 @@ package actor FeedReader {
                 switch answer {
                 case .success(let page?): state.took(page, in: &walk, at: moment)
                 case .success(nil):
-                    // A walk ends at the last page, at the limit of pages, or at a page seen before.
+                    // It ended at the last page, at the limit of pages or at a repeated page.
                     state.ended(
                         walk, isOutOfPages: pager.isOutOfPages,
                         repeatsPages: !pager.isOutOfPages && !pager.isComplete,

@@ -180,7 +180,8 @@ extension Audit {
                 return DateInterval(start: write.arrived, duration: rules.lookUpWait)
             }
             let next = RetryRule.action(write.cause).next(
-                after: action.attempts, key: action.id, retryAfter: write.retryAfter, now: write.arrived)
+                after: action.attempts, key: action.id, retryAfter: write.retryAfter,
+                now: write.arrived)
             return DateInterval(start: write.arrived, end: next)
         }
         let longest = RetryRule.action(.serverTrouble).longestWait * 2
