@@ -724,7 +724,7 @@ package struct BoundAccount: Equatable, Sendable {
         self.handle = handle
     }
 
-    /// Returns the name by which the account is shown, without `@`: `ann@social.example` where names
+    /// Returns the name by which the account is shown, without `@`: `ann@social.example` if names
     /// include the server, else the handle.
     package func name(withNetwork: Bool = false) -> String {
         let name = id.network.traits.namesAreIdentities ? id.value : handle ?? id.value
