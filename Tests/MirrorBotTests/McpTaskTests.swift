@@ -378,7 +378,7 @@ import Testing
                 switch argument.form {
                 case .text: #""1""#
                 case .day: #""2030-01-01""#
-                case .truth: "false"
+                case .boolean: "false"
                 case .texts: #"["1"]"#
                 case .values: #"{"MAX_PER_DAY":"1"}"#
                 }
