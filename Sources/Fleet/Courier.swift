@@ -34,7 +34,7 @@ package actor Courier {
     private let originals: Originals
     private let givesFavorites: Bool
     private let firstPostLook: FirstPostLook?
-    private let goOnForgetting: @Sendable () async throws -> Void
+    private let continueForgetting: @Sendable () async throws -> Void
     private let clock: any WallClock
     private let logger: Logger
     /// The actions decided since the last sending.
@@ -53,7 +53,7 @@ package actor Courier {
     init(
         of mirror: HumanMirror, networkParts: NetworkParts, store: OutboxStore, planner: PlanMaker,
         hold: SlotHold, bot: AccountGate,
-        originals: Originals, goOnForgetting: @escaping @Sendable () async throws -> Void
+        originals: Originals, continueForgetting: @escaping @Sendable () async throws -> Void
     ) {
         delivery = networkParts.delivery
         takingBack = networkParts.takingBack
@@ -63,7 +63,7 @@ package actor Courier {
         self.hold = hold
         self.bot = bot
         self.originals = originals
-        self.goOnForgetting = goOnForgetting
+        self.continueForgetting = continueForgetting
         givesFavorites = mirror.configuration.favoriteMode != .off
         self.mirror = mirror.name
         archive = mirror.archive
@@ -387,7 +387,7 @@ package actor Courier {
                 try await people.isDeniedItself(author)
             }
         // A person whose actions were in flight can now be forgotten completely.
-        if isLeftAlone { try await goOnForgetting() }
+        if isLeftAlone { try await continueForgetting() }
     }
 
     /// Records that the server found a text too long, so that it is not chosen again: servers count

@@ -43,8 +43,8 @@ actor Originals {
     private static let undosPerHour = 10
     /// The number of requests in one pass.
     static let requestsAtOnce = 40
-    /// Seconds until the next pass after one with checks, and from sending a copy to its first
-    /// check.
+    /// Seconds from a pass that checked originals to the next one, and from sending a copy to the
+    /// first check of its original.
     static let interval: TimeInterval = 300
     /// The assumed number of posts on a page of the human's own list, before a page was read.
     private static let assumedPageSize = 40

@@ -187,7 +187,7 @@ final class Passes: Sendable {
         try await parts.store.clean(before: start)
         try await parts.feedTable.clean(before: start)
         try await parts.proofs.tidy(now: parts.clock.now)
-        try await parts.goOnForgetting()
+        try await parts.continueForgetting()
         for sentence in try await parts.store.setAside(limit: Self.loggedRowsAtMost) {
             parts.logger.warning("Action set aside", metadata: [LogKeys.error: "\(sentence)"])
         }

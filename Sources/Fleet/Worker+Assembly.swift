@@ -148,7 +148,7 @@ extension Worker {
                 of: mirror, networkParts: networkParts, store: store, planner: planner, hold: hold,
                 bot: bot,
                 originals: originals,
-                goOnForgetting: unlearning.goOnForgetting),
+                continueForgetting: unlearning.continueForgetting),
             originals: originals,
             mentionDecider: MentionDecider(
                 of: mirror, finder: mirror.replyFinder(on: bot), store: store, network: bot,
@@ -171,7 +171,7 @@ extension Worker {
                     PaidTraining(mirror, zone: zone, human: $0, own: accounts.ownAccounts)
                 }
                 : nil,
-            goOnForgetting: unlearning.goOnForgetting)
+            continueForgetting: unlearning.continueForgetting)
     }
 
     /// Fails like a start for settings that need a person; contacts no network and changes nothing.
@@ -419,8 +419,8 @@ private final class Unlearning: Sendable {
     }
 
     /// Completes the forgetting of people that was begun; without a dictionary it may have to wait.
-    @Sendable func goOnForgetting() async throws {
-        do { try await mirror.goOnForgetting(now: clock.now) } catch let error as MeCabError {
+    @Sendable func continueForgetting() async throws {
+        do { try await mirror.continueForgetting(now: clock.now) } catch let error as MeCabError {
             logger.warning("People not wholly forgotten yet", metadata: [LogKeys.error: "\(error)"])
         }
     }

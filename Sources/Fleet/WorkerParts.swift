@@ -48,7 +48,7 @@ package struct WorkerParts: Sendable {
     /// Continues trainings that the budget interrupted; `nil` if reading the human's posts is free.
     let training: PaidTraining?
     /// Completes the forgetting of people that was begun.
-    let goOnForgetting: @Sendable () async throws -> Void
+    let continueForgetting: @Sendable () async throws -> Void
 }
 
 /// The feeds that a worker reads: those that its accounts can access.

@@ -33,12 +33,12 @@ package struct DayCopier: Sendable {
     package init(
         distribution: MinuteDistribution, hours: UsedMinutes? = nil, minimumGapMinutes: Int = 1
     ) {
-        let limited = hours.flatMap { distribution.limited(to: $0) }
-        let rankDistribution = limited ?? distribution
+        let usedDistribution = hours.flatMap { distribution.limited(to: $0) }
+        let rankDistribution = usedDistribution ?? distribution
         self.distribution = distribution
         self.rankDistribution = rankDistribution
         self.minimumGapMinutes = max(1, minimumGapMinutes)
-        if let hours, limited != nil {
+        if let hours, usedDistribution != nil {
             stretches = hours.stretches.compactMap { Stretch($0, in: rankDistribution) }
         } else {
             stretches = []
@@ -49,8 +49,8 @@ package struct DayCopier: Sendable {
     ///
     /// A post that is moved past an end of its stretch, or of the day, is reflected there. A post
     /// whose minute is taken gets the next free one; after 23:59 the search goes on at 00:00 of the
-    /// same day. The post is dropped if the next free minute is too far. Two posts of the same
-    /// minute get the same minute, unless slots must be further apart; a third one gets another.
+    /// same day. The post is dropped if the next free minute is too far. If the human posted twice
+    /// in a minute, so does the copy, unless slots must be further apart; a third post moves on.
     ///
     /// - Parameters:
     ///   - past: The minutes of the human's day, ascending.

@@ -50,8 +50,8 @@ package struct PostingHistory: Sendable {
     /// A silence counts as an absence if it is this many times as long as the human's mean time
     /// between days with posts.
     private static let absenceFactor = 12
-    /// The human is back for good if they have since posted on more than one day for each of this
-    /// number of days of absence.
+    /// The human is back for good once the days with posts since then exceed the days of absence
+    /// divided by this number.
     private static let absencePerPostingDay = 14
 
     /// The number of days with posts before the human left; all of them if the human did not.

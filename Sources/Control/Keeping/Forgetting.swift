@@ -370,7 +370,7 @@ extension HumanMirror {
     ///
     /// - Parameter now: Recorded with the digests.
     /// - Throws: As ``forget(_:now:)``.
-    package func goOnForgetting(now: Date) async throws {
+    package func continueForgetting(now: Date) async throws {
         for person in try await people.beingForgotten() { _ = try await forget(person, now: now) }
     }
 

@@ -283,7 +283,7 @@ package struct Restoration: Sendable {
         }
         do {
             for person in receipt.denied { try await mirror.forgetLearning(of: person, now: now) }
-            try await mirror.goOnForgetting(now: now)
+            try await mirror.continueForgetting(now: now)
         } catch is MeCabError {
             // The worker, which has a dictionary, does it later.
         }

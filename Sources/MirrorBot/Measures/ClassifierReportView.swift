@@ -58,8 +58,8 @@ enum ClassifierReportView {
 
     private static func column(_ text: String) -> String { FigureGroup.aligned(text, to: 9) }
 
-    /// A line with the rate above which learned weights give as many favorites as plain weights do
-    /// above the threshold; empty if there is none.
+    /// A line with the threshold at which learned weights would favorite as many posts as plain
+    /// weights do at the present one; empty if there is none.
     private static func equalRateLines(_ report: ClassifierReport) -> [String] {
         guard let rate = report.comparison.equalThreshold else { return [] }
         return [
