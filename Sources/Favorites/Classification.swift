@@ -20,8 +20,9 @@ package struct Classification: Equatable, Sendable {
     package var contributions: [Contribution] { assessment.contributions }
 }
 
-/// The reason why posts cannot be judged: too few were learned. It has the numbers, as in `0 of 20
-/// normals`.
+/// The reason why posts cannot be judged: too few were learned.
+///
+/// It has the numbers, as in `0 of 20 normals`.
 package struct WaitReason: Equatable, Sendable, CustomStringConvertible {
     /// The number of learned favorites.
     package let favorites: Int64

@@ -322,7 +322,9 @@ package actor Courier {
     }
 
     /// Returns why an older decision about another person's post is no longer valid: the post is
-    /// gone, or its author now refuses bots. Returns nil if the decision is still valid.
+    /// gone, or its author now refuses bots.
+    ///
+    /// Returns nil if the decision is still valid.
     private func reasonAgainst(_ target: Action.Target, decided: Date) async throws
         -> ReasonCode?
     {

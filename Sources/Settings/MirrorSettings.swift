@@ -37,6 +37,7 @@ package struct MirrorSettings: Sendable {
     /// The settings by which days are planned.
     package var schedule: ScheduleConfiguration
     /// Whether whole days are copied, unless the settings choose the model of the bot of 2014.
+    ///
     /// False in a test that needs posts at all hours, so that minutes are drawn one by one.
     package var copiesDays = true {
         didSet { schedule.model = Self.schedule(values, copiesDays: copiesDays).model }

@@ -8,7 +8,9 @@ package struct NetworkAddress: Hashable, Sendable {
     /// The first bytes of an IPv6 address that stands for an IPv4 address.
     private static let mappedPrefix: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
-    /// Parses an address; nil for any other text. A zone (`%eth0` in `fe80::1%eth0`) is dropped.
+    /// Parses an address; nil for any other text.
+    ///
+    /// A zone (`%eth0` in `fe80::1%eth0`) is dropped.
     package init?(_ text: some StringProtocol) {
         let text = String(text.prefix { $0 != "%" })
         var ipv4 = in_addr()

@@ -16,7 +16,9 @@ final class TransferLoop: @unchecked Sendable {
     /// The most connections that are kept for later requests, of all hosts together; the connection
     /// that was idle longest is closed first.
     private static let keptConnections = 256
-    /// The longest wait, in milliseconds. It is only a safety net, because a wake-up ends the wait.
+    /// The longest wait, in milliseconds.
+    ///
+    /// It is only a safety net, because a wake-up ends the wait.
     private static let longestWait: Int32 = 10_000
     /// The longest wait, in milliseconds, if the process had no descriptors left for the waker.
     private static let longestWaitUnwoken: Int32 = 50

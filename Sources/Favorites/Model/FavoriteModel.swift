@@ -159,8 +159,10 @@ package struct Contribution: Equatable, Sendable {
     /// (``Spelling``) or a mark of form (``TextForm``).
     package let feature: String
     /// The amount that the feature adds to the log odds: positive for a favorite, negative against
-    /// it. It is weighted, and for all features but the author divided by the square root of the
-    /// number of features of the kind.
+    /// it.
+    ///
+    /// It is weighted, and for all features but the author divided by the square root of the number
+    /// of features of the kind.
     package private(set) var logOdds: Double
     /// The number of learned favorites with the feature.
     package let favoriteCount: Int64

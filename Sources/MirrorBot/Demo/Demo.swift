@@ -41,8 +41,9 @@ struct Demo {
     let seed: UInt64
     /// The human's time zone; `nil` for the archive's zone, or the sample's.
     let zone: TimeZone?
-    /// The folder to create for the mirror if it is kept; its days then end at the present. Nil to
-    /// keep nothing.
+    /// The folder to create for the mirror if it is kept; its days then end at the present.
+    ///
+    /// Nil to keep nothing.
     let keep: String?
     /// The page that shows the demo and stays open afterwards; nil for none.
     let page: DemoPage?

@@ -87,8 +87,9 @@ struct DemoCommand: AsyncParsableCommand {
         }
     }
 
-    /// Whether a file can be read twice: not standard input, a pipe or a device. A missing file is
-    /// reported by its reader.
+    /// Whether a file can be read twice: not standard input, a pipe or a device.
+    ///
+    /// A missing file is reported by its reader.
     private static func isReadTwice(_ path: String) -> Bool {
         var status = stat()
         guard path != "-" else { return false }

@@ -21,7 +21,9 @@ enum ClassifierReportView {
     }
 
     /// A table that compares plain and learned weights; if there are other features than words, it
-    /// also has learned weights for words alone. Empty if too little was learned.
+    /// also has learned weights for words alone.
+    ///
+    /// Empty if too little was learned.
     private static func comparison(_ report: ClassifierReport, _ terminal: Terminal) -> [String] {
         let comparison = report.comparison
         guard let weights = comparison.weights else { return [] }

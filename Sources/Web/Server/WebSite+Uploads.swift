@@ -123,8 +123,10 @@ extension WebSite {
 
     // MARK: The form
 
-    /// Receives a form whose last field is the file. The fields before it contain the token, so
-    /// that no byte of a file is stored for another page's form.
+    /// Receives a form whose last field is the file.
+    ///
+    /// The fields before it contain the token, so that no byte of a file is stored for another
+    /// page's form.
     private func receiveForm(_ request: Request, _ context: WebContext) async throws -> Response {
         guard let session = context.session else { throw WebProblem.foreignForm }
         var parts = try FormParts(
