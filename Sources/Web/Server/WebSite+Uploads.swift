@@ -184,7 +184,9 @@ extension WebSite {
                 guard isComplete || block.count >= Self.sizeOfWrite else { continue }
                 offset += Int64(block.count)
                 let outcome = await add(block, at: offset - Int64(block.count), to: file)
-                guard case .partial(offset) = outcome else { throw WebProblem.noRoom }
+                guard case .partial(offset) = outcome else {
+                    throw outcome == .diskFull ? WebProblem.noRoom : WebProblem.notStored
+                }
                 block = []
             }
             guard offset > 0 else { throw WebProblem.noFile }
@@ -212,7 +214,11 @@ extension WebProblem {
 
     fileprivate static let noRoom = WebProblem(
         status: .noRoom, title: "The file could not be stored",
-        text: "Nothing was done. The disk of the machine has no room for it; its log says more.")
+        text: "Nothing was done. The disk of the machine has no room for it.")
+
+    fileprivate static let notStored = WebProblem(
+        status: .noRoom, title: "The file could not be stored",
+        text: "Nothing was done. Send it again; if that fails too, the log of the machine says why.")
 }
 
 extension HTTPResponse.Status {
