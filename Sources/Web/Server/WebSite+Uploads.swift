@@ -218,7 +218,8 @@ extension WebProblem {
 
     fileprivate static let notStored = WebProblem(
         status: .noRoom, title: "The file could not be stored",
-        text: "Nothing was done. Send it again; if that fails too, the log of the machine says why.")
+        text: "Nothing was done. Send it again; if that fails too, the log of the machine says why."
+    )
 }
 
 extension HTTPResponse.Status {
