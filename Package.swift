@@ -81,7 +81,7 @@ func target(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target 
 
 /// What the target of each network is made of.
 let networkParts: [Target.Dependency] = [
-    "Cryptography", "Formats", "NetworkNames", "Networks", "Posts", "Transport",
+    "Cryptography", "Formats", "Localization", "NetworkNames", "Networks", "Posts", "Transport",
 ]
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -219,27 +219,39 @@ let package = Package(
         // Swift arrays, SwiftPM's way, they take longer to compile than the modules that use them.
         .target(name: "CEmbedded"),
         target("Embedded", ["CEmbedded"]),
+        // The sentences of the program in each language; for whoever says something to a person.
+        .target(
+            name: "Localization", dependencies: ["Embedded"], exclude: ["Resources"],
+            swiftSettings: settings(of: "Localization")),
 
         target("Storage", ["Blocking", "CSQLite", "Embedded", "Postgres"]),
 
         // The domain: none of these imports another.
         .target(
-            name: "Posts", dependencies: ["Cryptography", "Embedded"], exclude: ["Resources"],
+            name: "Posts", dependencies: ["Cryptography", "Embedded", "Localization"],
+            exclude: ["Resources"],
             swiftSettings: settings(of: "Posts")),
-        target("Archive", ["Posts", "Storage"]),
+        target("Archive", ["Localization", "Posts", "Storage"]),
         // What each network is called, for code that is written for one: no other target depends on it, so that the
         // compiler refuses to compare names there.
         target("NetworkNames", ["Posts"]),
         // One reader for each format in which a network's posts come; for Import and the networks.
         target("Formats", ["NetworkNames", "Posts"]),
-        target("Import", ["CArchive", "Cryptography", "Formats", "NetworkNames", "Posts"]),
+        target(
+            "Import",
+            ["CArchive", "Cryptography", "Formats", "Localization", "NetworkNames", "Posts"]),
         target("Schedule", ["Posts"]),
-        target("Favorites", ["Blocking", "MeCab", "Posts", "Redis", "Storage"]),
+        target("Favorites", ["Blocking", "Localization", "MeCab", "Posts", "Redis", "Storage"]),
         .target(
-            name: "Conduct", dependencies: ["Embedded", "Posts"], exclude: ["Resources"],
+            name: "Conduct", dependencies: ["Embedded", "Localization", "Posts"],
+            exclude: ["Resources"],
             swiftSettings: settings(of: "Conduct")),
-        target("Outbox", ["Posts", "Storage"]),
-        target("Networks", ["Cryptography", "Formats", "Posts", "Transport", lifecycle, logging]),
+        target("Outbox", ["Localization", "Posts", "Storage"]),
+        target(
+            "Networks",
+            [
+                "Cryptography", "Formats", "Localization", "Posts", "Transport", lifecycle, logging,
+            ]),
 
         // One target for each network. Only Settings knows them, and makes each a descriptor: whoever else names a type
         // of theirs does not compile.
@@ -251,7 +263,8 @@ let package = Package(
         target(
             "Settings",
             [
-                "Bluesky", "Conduct", "Cryptography", "Favorites", "Mastodon", "MeCab",
+                "Bluesky", "Conduct", "Cryptography", "Favorites", "Localization", "Mastodon",
+                "MeCab",
                 "NetworkNames", "Networks",
                 "Outbox", "Posts",
                 "Redis", "Schedule",
@@ -264,7 +277,8 @@ let package = Package(
         target(
             "Mirroring",
             [
-                "Archive", "Blocking", "Conduct", "Cryptography", "Favorites", "Import", "MeCab",
+                "Archive", "Blocking", "Conduct", "Cryptography", "Favorites", "Import",
+                "Localization", "MeCab",
                 "Networks", "Outbox",
                 "Posts", "Redis", "Schedule", "Settings", "Storage", "Transport", lifecycle,
                 logging, tracing,
@@ -274,15 +288,17 @@ let package = Package(
         target(
             "Control",
             [
-                "Archive", "Conduct", "Cryptography", "Favorites", "Import", "MeCab", "Mirroring",
-                "Networks", "Outbox", "Posts",
+                "Archive", "Conduct", "Cryptography", "Favorites", "Import", "Localization",
+                "MeCab",
+                "Mirroring", "Networks", "Outbox", "Posts",
                 "Redis", "Schedule", "Settings", "Storage", "Transport", lifecycle, logging,
                 .product(name: "SystemPackage", package: "swift-system"),
             ]),
         target(
             "Fleet",
             [
-                "Archive", "Blocking", "Conduct", "Control", "Favorites", "MeCab", "Mirroring",
+                "Archive", "Blocking", "Conduct", "Control", "Favorites", "Localization", "MeCab",
+                "Mirroring",
                 "Networks", "Outbox",
                 "Posts", "Redis", "Settings", "Storage", lifecycle, logging, tracing,
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -300,7 +316,7 @@ let package = Package(
             name: "Web",
             dependencies: [
                 "Archive", "Blocking", "CArchive", "Control", "Cryptography", "Embedded",
-                "Favorites", "Mirroring", "Networks",
+                "Favorites", "Localization", "Mirroring", "Networks",
                 "Outbox", "Posts", "Schedule", "Settings", "Storage", lifecycle, logging,
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -327,7 +343,8 @@ let package = Package(
         .executableTarget(
             name: "MirrorBot",
             dependencies: [
-                "Archive", "Blocking", "Commit", "Control", "Favorites", "Fleet", "Import", "MeCab",
+                "Archive", "Blocking", "Commit", "Control", "Favorites", "Fleet", "Import",
+                "Localization", "MeCab",
                 "Mirroring",
                 "Networks", "Outbox", "Posts", "Redis", "Schedule", "Settings", "Storage", "Web",
                 lifecycle, logging,
@@ -375,6 +392,7 @@ let package = Package(
         tests("BlockingTests", ["Blocking"]),
         tests("CryptographyTests", ["Cryptography"]),
         tests("EmbeddedTests", ["Embedded"]),
+        tests("LocalizationTests", ["Embedded", "Localization"]),
         tests("TransportTests", ["Blocking", "TestSupport", "Transport"]),
         tests("RedisTests", ["Redis", "TestSupport", "Transport"]),
         tests("MeCabTests", ["MeCab"]),
@@ -412,10 +430,9 @@ let package = Package(
         tests(
             "MirroringTests",
             [
-                "Archive", "Conduct", "Control", "Favorites", "Fixtures", "Fleet", "Mastodon",
-                "Mirroring",
-                "Networks", "Outbox", "Posts", "Sandbox", "Schedule", "Settings", "Storage",
-                "TestSupport", "X", logging, lifecycle,
+                "Archive", "Conduct", "Control", "Favorites", "Fixtures", "Fleet", "Localization",
+                "Mastodon", "Mirroring", "Networks", "Outbox", "Posts", "Sandbox", "Schedule",
+                "Settings", "Storage", "TestSupport", "X", logging, lifecycle,
                 .product(name: "Configuration", package: "swift-configuration"),
             ]),
         tests(
@@ -446,8 +463,8 @@ let package = Package(
         tests(
             "MirrorBotTests",
             [
-                "Archive", "Control", "Evaluation", "Favorites", "Fleet", "Import", "Mastodon",
-                "MeCab",
+                "Archive", "Control", "Evaluation", "Favorites", "Fleet", "Import",
+                "Localization", "Mastodon", "MeCab",
                 "MirrorBot", "Mirroring",
                 "Networks", "Outbox", "Posts", "Redis", "Sandbox", "Schedule", "Settings",
                 "Storage", "TestSupport",
@@ -459,8 +476,8 @@ let package = Package(
         tests(
             "WebTests",
             [
-                "Archive", "Control", "Favorites", "MirrorBot", "Mirroring", "Networks", "Outbox",
-                "Posts", "Sandbox", "Schedule",
+                "Archive", "Control", "Embedded", "Favorites", "Localization", "MirrorBot",
+                "Mirroring", "Networks", "Outbox", "Posts", "Sandbox", "Schedule",
                 "Settings", "Storage", "TestSupport", "Web", lifecycle, logging,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -22,6 +22,36 @@ static const unsigned char conduct_server_rules_tsv[] = {
 static const unsigned char conduct_stop_txt[] = {
 #embed "../../Sources/Conduct/Resources/stop.txt"
 };
+static const unsigned char localization_ja_commands_po[] = {
+#embed "../../Sources/Localization/Resources/ja/commands.po"
+};
+static const unsigned char localization_ja_control_health_po[] = {
+#embed "../../Sources/Localization/Resources/ja/control-health.po"
+};
+static const unsigned char localization_ja_control_reports_po[] = {
+#embed "../../Sources/Localization/Resources/ja/control-reports.po"
+};
+static const unsigned char localization_ja_domain_po[] = {
+#embed "../../Sources/Localization/Resources/ja/domain.po"
+};
+static const unsigned char localization_ja_settings_po[] = {
+#embed "../../Sources/Localization/Resources/ja/settings.po"
+};
+static const unsigned char localization_ja_web_pages_po[] = {
+#embed "../../Sources/Localization/Resources/ja/web-pages.po"
+};
+static const unsigned char localization_ja_web_server_po[] = {
+#embed "../../Sources/Localization/Resources/ja/web-server.po"
+};
+static const unsigned char localization_ja_web_templates_po[] = {
+#embed "../../Sources/Localization/Resources/ja/web-templates.po"
+};
+static const unsigned char localization_ja_web_today_po[] = {
+#embed "../../Sources/Localization/Resources/ja/web-today.po"
+};
+static const unsigned char localization_ja_words_po[] = {
+#embed "../../Sources/Localization/Resources/ja/words.po"
+};
 static const unsigned char posts_html_tsv[] = {
 #embed "../../Sources/Posts/Resources/html.tsv"
 };
@@ -223,6 +253,16 @@ static const EmbeddedFile files[] = {
     FILE("Conduct/replies.txt", conduct_replies_txt),
     FILE("Conduct/server-rules.tsv", conduct_server_rules_tsv),
     FILE("Conduct/stop.txt", conduct_stop_txt),
+    FILE("Localization/ja/commands.po", localization_ja_commands_po),
+    FILE("Localization/ja/control-health.po", localization_ja_control_health_po),
+    FILE("Localization/ja/control-reports.po", localization_ja_control_reports_po),
+    FILE("Localization/ja/domain.po", localization_ja_domain_po),
+    FILE("Localization/ja/settings.po", localization_ja_settings_po),
+    FILE("Localization/ja/web-pages.po", localization_ja_web_pages_po),
+    FILE("Localization/ja/web-server.po", localization_ja_web_server_po),
+    FILE("Localization/ja/web-templates.po", localization_ja_web_templates_po),
+    FILE("Localization/ja/web-today.po", localization_ja_web_today_po),
+    FILE("Localization/ja/words.po", localization_ja_words_po),
     FILE("Posts/html.tsv", posts_html_tsv),
     FILE("Sandbox/mentions.en.txt", sandbox_mentions_en_txt),
     FILE("Sandbox/mentions.ja.txt", sandbox_mentions_ja_txt),

@@ -1,0 +1,48 @@
+/// A language in which the program speaks to a person.
+package enum Language: String, CaseIterable, Sendable {
+    case english = "en"
+    case japanese = "ja"
+
+    /// The language of the sentences that the present task makes: English unless the task, or one
+    /// that it is a part of, chose another one.
+    @TaskLocal package static var current = Language.english
+
+    /// Returns the language of a BCP 47 tag, such as `ja` of `ja-JP`; nil for any other language.
+    package init?(tag: some StringProtocol) {
+        let primary = tag.prefix { $0 != "-" && $0 != "_" }
+        self.init(rawValue: primary.lowercased())
+    }
+
+    /// Returns the language that a browser prefers, by the header field Accept-Language (RFC 9110,
+    /// section 12.5.4): the one with the highest weight, and of several the first.
+    ///
+    /// - Parameter fields: The values of the header fields, of any origin.
+    /// - Returns: nil if the browser accepts none of the languages.
+    package static func preferred(byAccepted fields: [String]) -> Language? {
+        var best: (language: Language, weight: Double)?
+        for range in fields.joined(separator: ",").split(separator: ",").prefix(maxRanges) {
+            let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
+            guard let language = parts.first.flatMap(Language.init(tag:)) else { continue }
+            let quality = parts.dropFirst().first { $0.hasPrefix("q=") }
+            let weight = quality.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
+            if weight > best?.weight ?? 0 { best = (language, weight) }
+        }
+        return best?.language
+    }
+
+    /// The most languages of a header field that are considered.
+    private static let maxRanges = 50
+
+    /// Returns the language of the terminal, by the variables that POSIX gives it.
+    ///
+    /// - Parameter environment: Returns a variable's value. The first of `LC_ALL`, `LC_MESSAGES`
+    ///   and `LANG` that is not empty decides.
+    /// - Returns: English if the value names neither language, such as `C.UTF-8`.
+    package static func ofTerminal(_ environment: (String) -> String?) -> Language {
+        for name in ["LC_ALL", "LC_MESSAGES", "LANG"] {
+            guard let value = environment(name), !value.isEmpty else { continue }
+            return Language(tag: value.prefix { $0 != "." && $0 != "@" }) ?? .english
+        }
+        return .english
+    }
+}
