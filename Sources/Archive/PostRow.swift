@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Posts
 package import Storage
 
@@ -187,8 +188,10 @@ package struct ArchiveError: Error, CustomStringConvertible, Sendable {
     package var description: String {
         // The other tables hold a person's decisions, which no training restores.
         let isLearned = ["posts", "posting_days", "pictures"].contains(table)
-        let step = isLearned ? "run `mirror-bot train scheduler --again`" : "mend or delete its row"
-        return
-            "could not read the archive: column \(column) of table \(table) holds an unknown value; \(step)"
+        return localized(
+            isLearned
+                ? "could not read the archive: column \(column) of table \(table) holds an unknown value; run `mirror-bot train scheduler --again`"
+                : "could not read the archive: column \(column) of table \(table) holds an unknown value; mend or delete its row"
+        )
     }
 }

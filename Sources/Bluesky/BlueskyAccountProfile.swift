@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import Localization
 package import Networks
 import Posts
 import Transport
@@ -54,14 +55,15 @@ extension BlueskyNetwork: ProfiledNetwork {
 
     private func changedMeanwhile() -> NetworkError {
         failure(
-            .changeProfile, .conflict, "the profile was changed meanwhile; try again",
+            .changeProfile, .conflict, localized("the profile was changed meanwhile; try again"),
             outcome: .notSent)
     }
 
     /// The error for a profile of an unknown form.
     func unknown(_ operation: NetworkError.Operation) -> NetworkError {
         failure(
-            operation, .rejected, "the profile has a form that is not known, and must not be lost",
+            operation, .rejected,
+            localized("the profile has a form that is not known, and must not be lost"),
             outcome: .notSent)
     }
 }

@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import Localization
 import NetworkNames
 import Networks
 import Posts
@@ -56,7 +57,7 @@ struct BlueskyClient: NetworkClient {
         if let token, token.isEmpty || !token.isVisibleASCII {
             throw error(
                 call, .malformedResponse, outcome: .notSent,
-                detail: "the session's token is empty or holds a space or line break")
+                detail: localized("the session's token is empty or holds a space or line break"))
         }
         let response = try await client.answer(
             to: call, authorization: token.map { "Bearer \($0)" })
@@ -153,11 +154,12 @@ extension BlueskyClient {
     ]
 
     /// Details of errors that only a person can resolve, by the names of the errors.
-    private static let advice: [String: String] = [
-        "AuthFactorTokenRequired":
-            "this is the account's own password, which wants a code from a mail; make an app password instead",
-        "AccountTakedown": "the account was taken down",
-        "AccountDeactivated": "the account is deactivated",
+    private static let advice: [String: LocalizedText] = [
+        "AuthFactorTokenRequired": LocalizedText(
+            "this is the account's own password, which wants a code from a mail; make an app password instead"
+        ),
+        "AccountTakedown": LocalizedText("the account was taken down"),
+        "AccountDeactivated": LocalizedText("the account is deactivated"),
     ]
 
     /// The retry time, from headers whose names lack the usual `X-`.
@@ -176,7 +178,7 @@ extension BlueskyClient {
             .joined(separator: ": ")
         var failure = error(
             call, response, code, outcome: outcome(of: code, status: response.status),
-            detail: name.flatMap { Self.advice[$0] },
+            detail: name.flatMap { Self.advice[$0]?.description },
             words: printable(serverWords, hide: Self.withoutTokens))
         failure.retryAfter = pacing(of: response).retryAfter(of: code)
         return BlueskyRefusal(name: name, error: failure)

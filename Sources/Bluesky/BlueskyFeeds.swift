@@ -1,6 +1,7 @@
 import Cryptography
 import Formats
 package import Foundation
+import Localization
 package import Networks
 import Posts
 import Transport
@@ -25,7 +26,7 @@ extension BlueskyNetwork {
     package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
         guard capabilities.feeds.contains(feed) else {
             throw failure(
-                feed.operation, .capability, "this needs the account's app password",
+                feed.operation, .capability, localized("this needs the account's app password"),
                 outcome: .notSent)
         }
         let size = min(max(size ?? Self.pageSize, 1), Self.pageSize)
@@ -42,7 +43,7 @@ extension BlueskyNetwork {
         case .older(let serverCursor):
             guard (1...BlueskyCursor.maximumServerCursor).contains(serverCursor.utf8.count) else {
                 throw failure(
-                    feed.operation, .rejected, "the place in the feed cannot be one",
+                    feed.operation, .rejected, localized("the place in the feed cannot be one"),
                     outcome: .notSent)
             }
             let slice = try await fullSlice(feed, from: serverCursor, size: size)
@@ -52,7 +53,8 @@ extension BlueskyNetwork {
         case .newer(let text):
             guard let cursor = BlueskyCursor(text) else {
                 throw failure(
-                    feed.operation, .rejected, "the stored position is not one of Bluesky",
+                    feed.operation, .rejected,
+                    localized("the stored position is not one of Bluesky"),
                     outcome: .notSent)
             }
             return try await newer(feed, than: cursor, size: size)
@@ -69,7 +71,7 @@ extension BlueskyNetwork {
             let slice = try await slice(.ownPosts, from: serverCursor, size: Self.pageSize)
             let page = try await page(of: slice, .ownPosts)
             guard page.unreadable.isEmpty else {
-                throw incomplete("a post of the account cannot be read")
+                throw incomplete(localized("a post of the account cannot be read"))
             }
             let newEntries = slice.entries.filter { seenKeys.insert($0.itemKey).inserted }
             foundPosts += page.items.filter {
@@ -86,7 +88,7 @@ extension BlueskyNetwork {
             }
             serverCursor = next
         }
-        throw incomplete("the server's pages do not reach back far enough")
+        throw incomplete(localized("the server's pages do not reach back far enough"))
     }
 
     /// Whether a post may be from after `start`: its own time or that of its key is later, or one
@@ -173,7 +175,7 @@ extension BlueskyNetwork {
             if let slice = BlueskySlice(beginning: response.body, rateLimit: rateLimit) {
                 return slice
             }
-            throw answer.error(.tooLarge, "one item is larger than an answer may be")
+            throw answer.error(.tooLarge, localized("one item is larger than an answer may be"))
         }
         let now = client.now()
         func list<Element: Decodable & Sendable>(

@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import Localization
 import NetworkNames
 import Networks
 import Posts
@@ -69,7 +70,8 @@ struct BlueskyResolver: Sendable {
             throw NetworkError(
                 code: .configuration, network: .bluesky, host: hosts.entryway.host,
                 operation: .configure,
-                detail: "the account is neither a handle such as name.bsky.social nor a DID",
+                detail: localized(
+                    "the account is neither a handle such as name.bsky.social nor a DID"),
                 outcome: .notSent)
         }
         self.identifier = name
@@ -88,13 +90,17 @@ struct BlueskyResolver: Sendable {
         let (document, host) = try await document(of: did, directory)
         guard let server = document.server(of: did, hosts: hosts) else {
             throw failure(
-                "the account's document names no server that can be asked safely; for a server on this machine or its "
-                    + "network name it yourself as HUMAN_API_BASE_URL or BOT_API_BASE_URL",
+                localized(
+                    """
+                    the account's document names no server that can be asked safely; for a server on this machine or \
+                    its network name it yourself as HUMAN_API_BASE_URL or BOT_API_BASE_URL
+                    """),
                 host: host)
         }
         guard isDID || document.handles.contains(identifier) else {
             throw failure(
-                "the account that the handle leads to does not call itself by that handle",
+                localized(
+                    "the account that the handle leads to does not call itself by that handle"),
                 host: host)
         }
         return BlueskyIdentity(
@@ -108,7 +114,7 @@ struct BlueskyResolver: Sendable {
         let answer = try await client.at(hosts.entryway).answer(to: call)
         if var error = answer.refusal?.error, error.code == .rejected || error.code == .notFound {
             error.code = .configuration
-            error.detail = "no account has this handle"
+            error.detail = localized("no account has this handle")
             throw error
         }
         return try answer.read(\.did)
@@ -121,11 +127,11 @@ struct BlueskyResolver: Sendable {
         let call = NetworkCall(.resolveIdentity, document: path)
         let answer = try await client.at(server).answer(to: call)
         if [404, 410].contains(answer.refusal?.error.status) {
-            throw failure("the account's document is gone", host: server.host)
+            throw failure(localized("the account's document is gone"), host: server.host)
         }
         let document = try answer.value(DIDDocument.self)
         guard document.id == did else {
-            throw answer.malformed("the document is about another account")
+            throw answer.malformed(localized("the document is about another account"))
         }
         return (document, server.host)
     }
@@ -143,13 +149,15 @@ struct BlueskyResolver: Sendable {
             !host.contains(":") || host.hasPrefix("localhost:")
         else {
             throw failure(
-                "the account's DID is of a kind that Bluesky does not use", host: directory.host)
+                localized("the account's DID is of a kind that Bluesky does not use"),
+                host: directory.host)
         }
         // A server on this machine is one of a test, and has no certificate.
         let scheme = host.hasPrefix("localhost:") ? "http" : "https"
         guard let server = ServerAddress(untrusted: "\(scheme)://\(host)", hosts: hosts) else {
             throw failure(
-                "the account's DID names no host that can be asked safely", host: directory.host)
+                localized("the account's DID names no host that can be asked safely"),
+                host: directory.host)
         }
         return (server, "/.well-known/did.json")
     }

@@ -1,5 +1,6 @@
 import Formats
 package import Foundation
+import Localization
 import NetworkNames
 package import Networks
 package import Posts
@@ -118,7 +119,8 @@ package struct BlueskyNetwork: SocialNetwork {
     package func lookUp(identity: PostID) async throws -> ObservedPost? {
         guard let address = RecordAddress(identity.value), address.isPost else {
             throw failure(
-                .readPost, .capability, "what the post is called is no address of Bluesky's",
+                .readPost, .capability,
+                localized("what the post is called is no address of Bluesky's"),
                 outcome: .notSent)
         }
         return try await post(at: address)
@@ -148,7 +150,8 @@ package struct BlueskyNetwork: SocialNetwork {
         let listedRecord = try await record(BlueskyPostRecord.self, address, .readPost)
         guard let listedRecord else { return nil }
         guard let value = listedRecord.value else {
-            throw failure(.readPost, .malformedResponse, "the post's record cannot be read")
+            throw failure(
+                .readPost, .malformedResponse, localized("the post's record cannot be read"))
         }
         return try await ownPosts([(listedRecord.reference, value)])[listedRecord.reference]
     }
@@ -160,9 +163,11 @@ package struct BlueskyNetwork: SocialNetwork {
         let (did, isActive) = try answer.read { wire in
             wire.did.map { ($0, wire.flag("active") ?? true) }
         }
-        guard isActive else { throw answer.error(.accountDisabled, "the account is switched off") }
+        guard isActive else {
+            throw answer.error(.accountDisabled, localized("the account is switched off"))
+        }
         guard try await ownDID() == did else {
-            throw answer.error(.configuration, "the session is another account's")
+            throw answer.error(.configuration, localized("the session is another account's"))
         }
         return did
     }
@@ -173,14 +178,16 @@ package struct BlueskyNetwork: SocialNetwork {
     {
         if let reference = RecordReference(address), reference.address.isPost { return reference }
         throw failure(
-            operation, .rejected, "the post's address is not one of Bluesky's", outcome: .notSent)
+            operation, .rejected, localized("the post's address is not one of Bluesky's"),
+            outcome: .notSent)
     }
 
     /// - Throws: `NetworkError` with code `.capability` without an app password.
     func requireSession(_ operation: NetworkError.Operation) throws(NetworkError) {
         guard sessions == nil else { return }
         throw failure(
-            operation, .capability, "this needs the account's app password", outcome: .notSent)
+            operation, .capability, localized("this needs the account's app password"),
+            outcome: .notSent)
     }
 
     func failure(
@@ -311,7 +318,7 @@ extension BlueskyNetwork {
         if answer.refusal?.name == "RecordNotFound" { return nil }
         let listedRecord = try answer.value(BlueskyListedRecord<Value>.self)
         guard listedRecord.reference.address == address else {
-            throw answer.malformed("the answer is about another record")
+            throw answer.malformed(localized("the answer is about another record"))
         }
         return listedRecord
     }
@@ -340,7 +347,8 @@ extension BlueskyNetwork {
         let views = try await views(of: [address.uri], operation)
         guard views.unreadable.isEmpty else {
             throw failure(
-                operation, .malformedResponse, "the post cannot be read", outcome: .notSent)
+                operation, .malformedResponse, localized("the post cannot be read"),
+                outcome: .notSent)
         }
         return views.readable[address.uri]
     }
@@ -387,7 +395,7 @@ extension BlueskyNetwork {
         let answer = try await answer(to: call)
         let profile = try answer.value(BlueskyProfile.self)
         guard profile.did == did else {
-            throw answer.malformed("the answer is about another account")
+            throw answer.malformed(localized("the answer is about another account"))
         }
         memory.keep(ownProfile: profile, for: Self.profileLifetime, from: client.now())
         return profile

@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import Localization
 import Networks
 import Posts
 
@@ -11,7 +12,7 @@ import Posts
 actor BlueskySessions {
     /// Seconds of remaining life below which a token is renewed before a change.
     private static let margin: TimeInterval = 120
-    private static let otherAccount = "the server logged in another account"
+    private static var otherAccount: String { localized("the server logged in another account") }
 
     let password: Secret
     private let store: any CredentialStore
@@ -145,7 +146,8 @@ actor BlueskySessions {
         do {
             guard !password.isEmpty else {
                 throw client.error(
-                    call, .unauthorized, outcome: .notSent, detail: "the app password is empty")
+                    call, .unauthorized, outcome: .notSent,
+                    detail: localized("the app password is empty"))
             }
             let answer = try await client.answer(to: call)
             let tokens = try tokens(in: answer)
@@ -163,7 +165,7 @@ actor BlueskySessions {
     private func tokens(in answer: BlueskyAnswer) throws(NetworkError) -> BlueskyTokens {
         let tokens = try answer.value(BlueskyTokens.self)
         guard tokens.isActive else {
-            throw answer.error(.accountDisabled, "the account is switched off")
+            throw answer.error(.accountDisabled, localized("the account is switched off"))
         }
         return tokens
     }
@@ -197,7 +199,7 @@ actor BlueskySessions {
                 BlueskySession(sealed: $0, for: resolver.identifier, at: resolver.hosts)
             }
         } catch {
-            throw storeFailure(.refreshSession, "the saved session could not be read")
+            throw storeFailure(.refreshSession, localized("the saved session could not be read"))
         }
     }
 
@@ -208,7 +210,7 @@ actor BlueskySessions {
             isSaved = true
         } catch {
             throw storeFailure(
-                operation, "the new session could not be saved, so it is not used yet")
+                operation, localized("the new session could not be saved, so it is not used yet"))
         }
     }
 
@@ -359,13 +361,13 @@ struct LoginBrake {
             !refusal.saysExpired || pauseAfterLogin?.isOver(at: time) == false
         {
             var error = refusal.error
-            error.detail = "the server refuses the session that it has just given"
+            error.detail = localized("the server refuses the session that it has just given")
             throw error
         }
         guard !refusal.saysExpired, let end = pauseAfterLogin?.end(at: time) else { return }
         var error = refusal.error
         error.code = .unavailable
-        error.detail = "the session ended soon after logging in"
+        error.detail = localized("the session ended soon after logging in")
         error.retryAfter = end
         throw error
     }

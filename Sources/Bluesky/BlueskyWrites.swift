@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import Localization
 import NetworkNames
 package import Networks
 import Posts
@@ -44,9 +45,9 @@ extension BlueskyNetwork {
         let subject = try reference(favorite.address, .favorite)
         let ownDID = try await beforeSending { try await self.ownDIDForChange() }
         let view = try await beforeSending { try await self.view(of: subject.address, .favorite) }
-        guard let view else { throw failure(.favorite, .notFound, "the post is gone") }
+        guard let view else { throw failure(.favorite, .notFound, localized("the post is gone")) }
         guard !view.author.isBlocked else {
-            throw failure(.favorite, .forbidden, "one account blocks the other")
+            throw failure(.favorite, .forbidden, localized("one account blocks the other"))
         }
         // A post that is already favorited would get a second favorite.
         if view.isFavorited == true { return Departure {} }
@@ -73,7 +74,8 @@ extension BlueskyNetwork {
         let ownDID = try await beforeSending { try await self.ownDID() }
         guard reference.address.repository == ownDID else {
             throw failure(
-                .delete, .rejected, "the post is not one of this account", outcome: .notSent)
+                .delete, .rejected, localized("the post is not one of this account"),
+                outcome: .notSent)
         }
         let removal = try await remove(reference.address, .delete)
         for gate in gates.records(for: reference.address, isReply: false, createdAt: client.now()) {
@@ -123,7 +125,7 @@ extension BlueskyNetwork {
         let answer = try await answer(to: call)
         let blob = JSONBody.decoded([String: JSONValue].self, try answer.response().body)?["blob"]
         guard let blob, BlueskyBlob(blob) != nil else {
-            throw answer.malformed("the answer names no file")
+            throw answer.malformed(localized("the answer names no file"))
         }
         return (String(decoding: try JSONBody.encoded(blob), as: UTF8.self), true)
     }
@@ -136,7 +138,7 @@ extension BlueskyNetwork {
                 BlueskyBlob(blob) != nil
             else {
                 throw failure(
-                    .publish, .rejected, "a picture is called by no name of Bluesky's",
+                    .publish, .rejected, localized("a picture is called by no name of Bluesky's"),
                     outcome: .notSent)
             }
             let picture = reference.picture
@@ -160,15 +162,18 @@ extension BlueskyNetwork {
             failure(.publish, code, detail, outcome: .notSent)
         }
         guard capabilities.visibilities.contains(draft.visibility) else {
-            throw refusal(.capability, "everything on Bluesky is public")
+            throw refusal(.capability, localized("everything on Bluesky is public"))
         }
         guard !draft.text.allSatisfy(\.isWhitespace) else {
-            throw refusal(.rejected, "the text is empty")
+            throw refusal(.rejected, localized("the text is empty"))
         }
         let limits = PublishingLimits.bluesky
         guard draft.text.count <= limits.maximumCharacters,
             draft.text.utf8.count <= limits.maximumBytes ?? .max
-        else { throw refusal(.tooLong, "the text is longer than 300 characters or 3,000 bytes") }
+        else {
+            throw refusal(
+                .tooLong, localized("the text is longer than 300 characters or 3,000 bytes"))
+        }
     }
 
     /// The references of a reply: the answered post, and the first post of the conversation.
@@ -182,17 +187,18 @@ extension BlueskyNetwork {
             // servers may not have it yet.
             let listedRecord = try await record(BlueskyPostRecord.self, parent.address, .publish)
             guard let answeredRecord = listedRecord?.value else {
-                throw failure(.publish, .notFound, "the post to answer is gone")
+                throw failure(.publish, .notFound, localized("the post to answer is gone"))
             }
             return BlueskyPostRecord.Reply(
                 root: answeredRecord.reply?.root ?? parent, parent: parent)
         }
         guard let view = try await view(of: parent.address, .publish) else {
-            throw failure(.publish, .notFound, "the post to answer is gone")
+            throw failure(.publish, .notFound, localized("the post to answer is gone"))
         }
         // The server would store a disallowed reply, but show it to nobody.
         guard !view.isReplyDisabled || view.author.did == ownDID, !view.author.isBlocked else {
-            throw failure(.publish, .forbidden, "the author does not let this account answer")
+            throw failure(
+                .publish, .forbidden, localized("the author does not let this account answer"))
         }
         return BlueskyPostRecord.Reply(root: view.record.reply?.root ?? parent, parent: parent)
     }
@@ -221,7 +227,7 @@ extension BlueskyNetwork {
             ? try answer.value(RecordReference.self)
             : try answer.value(BlueskyWriteResults.self).first
         guard written.address == address else {
-            throw answer.malformed("the answer is about another record")
+            throw answer.malformed(localized("the answer is about another record"))
         }
         return written
     }
@@ -245,7 +251,7 @@ extension BlueskyNetwork {
         if existingRecord.value.map(isOurs) == true { return existingRecord.reference }
         var error = refusal.error
         error.code = .rejected
-        error.detail = "another record has the key that follows from this draft"
+        error.detail = localized("another record has the key that follows from this draft")
         throw error
     }
 

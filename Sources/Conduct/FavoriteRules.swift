@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Posts
 
 /// The facts needed to decide whether a post may become a favorite.
@@ -94,6 +95,7 @@ package struct FavoriteRules: Equatable, Sendable {
 
     private func refusalOfCap(_ facts: FavoriteFacts) -> Refusal? {
         guard facts.favoritesToday >= perDay else { return nil }
-        return Refusal(.dailyCap, "the bot favorited \(facts.favoritesToday) posts today already")
+        return Refusal(
+            .dailyCap, localized("the bot favorited \(facts.favoritesToday) posts today already"))
     }
 }

@@ -1,3 +1,4 @@
+import Localization
 package import Posts
 
 /// Why something is not sent.
@@ -7,13 +8,16 @@ package import Posts
 package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
     /// The rule that was applied.
     package let reason: Reason
-    /// A plain sentence without a full stop.
-    package let message: String
+    /// What is known beyond the reason.
+    private let detail: String?
 
     package init(_ reason: Reason, _ message: String? = nil) {
         self.reason = reason
-        self.message = message ?? reason.sentence
+        self.detail = message
     }
+
+    /// A plain sentence without a full stop.
+    package var message: String { detail ?? reason.sentence }
 
     /// The stable name of the rule, for example `too-long`.
     package var code: String { reason.rawValue }
@@ -96,80 +100,92 @@ extension Refusal {
         /// The rule's explanation, used where nothing more exact is known.
         package var sentence: String {
             switch self {
-            case .notOpen: "the post is not public"
-            case .isReply: "the post is a reply"
-            case .notAReply: "the post is not a reply"
-            case .isRepost: "the post repeats somebody else's words"
-            case .hasMedia: "the post has pictures, video, sound or a poll, which are not sent"
-            case .noAltText: "one of the post's pictures has no description for who cannot see it"
+            case .notOpen: localized("the post is not public")
+            case .isReply: localized("the post is a reply")
+            case .notAReply: localized("the post is not a reply")
+            case .isRepost: localized("the post repeats somebody else's words")
+            case .hasMedia:
+                localized("the post has pictures, video, sound or a poll, which are not sent")
+            case .noAltText:
+                localized("one of the post's pictures has no description for who cannot see it")
             case .longAltText:
-                "the description of one of the post's pictures is longer than the network takes"
-            case .threadHead: "the post begins a thread, and its other parts are not sent"
-            case .sensitive: "the post is marked sensitive or has a content warning"
-            case .truncated: "the text was cut off by the network or archive"
-            case .mentionsOthers: "the post begins by addressing somebody"
-            case .hasLink: "the post has a link, and links are switched off"
-            case .noWords: "too few words are left once links and mentions are removed"
-            case .tooLong: "the text is longer than the server allows"
-            case .badHandle: "the account's handle does not have the form of a handle"
-            case .ownPost: "the post is by the human or the bot"
-            case .botAuthor: "the author is a bot"
-            case .optedOut: "the author's profile opts out of bots"
-            case .denied: "the author is on the list of people to leave alone"
-            case .askedToStop: "the author asks the bot to stop"
-            case .notMentioned: "the post does not mention the bot"
-            case .closedToReplies: "the author does not let everybody answer the post"
+                localized(
+                    "the description of one of the post's pictures is longer than the network takes"
+                )
+            case .threadHead:
+                localized("the post begins a thread, and its other parts are not sent")
+            case .sensitive: localized("the post is marked sensitive or has a content warning")
+            case .truncated: localized("the text was cut off by the network or archive")
+            case .mentionsOthers: localized("the post begins by addressing somebody")
+            case .hasLink: localized("the post has a link, and links are switched off")
+            case .noWords: localized("too few words are left once links and mentions are removed")
+            case .tooLong: localized("the text is longer than the server allows")
+            case .badHandle: localized("the account's handle does not have the form of a handle")
+            case .ownPost: localized("the post is by the human or the bot")
+            case .botAuthor: localized("the author is a bot")
+            case .optedOut: localized("the author's profile opts out of bots")
+            case .denied: localized("the author is on the list of people to leave alone")
+            case .askedToStop: localized("the author asks the bot to stop")
+            case .notMentioned: localized("the post does not mention the bot")
+            case .closedToReplies: localized("the author does not let everybody answer the post")
             case .othersThread:
-                "the post is in a thread of others, whom the network would notify of an answer"
-            case .alreadyFavorited: "the post is a favorite already"
-            case .tooOld: "the post is too old to react to"
-            case .badTime: "the post's time lies in the future"
-            case .dailyCap: "today's limit is reached"
-            case .personCap: "today's limit for this person is reached"
-            case .threadCap: "the limit for this conversation is reached"
-            case .noPastReply: "there is no earlier reply to this person to answer with"
+                localized(
+                    "the post is in a thread of others, whom the network would notify of an answer")
+            case .alreadyFavorited: localized("the post is a favorite already")
+            case .tooOld: localized("the post is too old to react to")
+            case .badTime: localized("the post's time lies in the future")
+            case .dailyCap: localized("today's limit is reached")
+            case .personCap: localized("today's limit for this person is reached")
+            case .threadCap: localized("the limit for this conversation is reached")
+            case .noPastReply: localized("there is no earlier reply to this person to answer with")
             case .notLinked:
-                "nobody whom the human answered on another network is linked to this person"
-            case .unlikelyReply: "no earlier reply to this person is likely to answer the mention"
-            case .byHand: "the network does not let software give favorites"
+                localized(
+                    "nobody whom the human answered on another network is linked to this person")
+            case .unlikelyReply:
+                localized("no earlier reply to this person is likely to answer the mention")
+            case .byHand: localized("the network does not let software give favorites")
             case .policyNotAcknowledged:
-                "the operator has not said that the network's rules for bots are known"
-            case .mutedWord: "the post has a word that a person muted"
-            case .mutedDay: "the post is of a day that a person muted"
+                localized("the operator has not said that the network's rules for bots are known")
+            case .mutedWord: localized("the post has a word that a person muted")
+            case .mutedDay: localized("the post is of a day that a person muted")
             case .provesAccount:
-                "the mention says the words that show on the public page whose account it is"
-            case .stopsMirror: "the human asks to stop the mirror, which is done"
-            case .undecidable: "the post is of a form that cannot be kept"
+                localized(
+                    "the mention says the words that show on the public page whose account it is")
+            case .stopsMirror: localized("the human asks to stop the mirror, which is done")
+            case .undecidable: localized("the post is of a form that cannot be kept")
             case .machineClient:
-                "a program wrote the post: most that it wrote leads to the same site"
-            case .quotesAPost: "the text speaks about another post, which is not sent with it"
-            case .struckOut: "words of the text are struck out"
-            case .checkIn: "the text says where the human was"
-            case .appShare: "another program wrote the text"
-            case .cutShare: "the text is the beginning of something behind its link"
-            case .mediaLeft: "the text speaks about a picture that is not sent with it"
-            case .numbersOnly: "the text is hardly more than numbers or signs"
-            case .linkOnly: "the text is hardly more than its link"
-            case .threadPart: "the text goes on from another post, or in one"
-            case .namesSomebody: "the text names or addresses somebody"
-            case .tragedy: "the text is about a death or a disaster"
-            case .greetingSeason: "the text belongs to certain days of the year"
-            case .thanksSomebody: "the text thanks or congratulates somebody"
-            case .asksSomebody: "the text asks somebody for something"
-            case .event: "the text tells of something that was to happen or be had then"
-            case .dated: "the text names a day, a month or a year"
-            case .greetingTime: "the text belongs to certain hours or weekdays"
-            case .timeBound: "the text speaks of its own day"
-            case .tagNumber: "the text has a hashtag with a number, as conferences and matches have"
-            case .rareTag: "the text has a hashtag that the human used for a while only"
-            case .withLink: "the text has a link"
-            case .withTag: "the text has a hashtag"
-            case .goesOn: "the text goes on from something else"
-            case .onlyReacts: "the text does hardly more than react to something"
-            case .publicAffairs: "the text is about public affairs"
-            case .liveShow: "the text is about a show or a match"
-            case .followsClosely: "another post of the human came less than five minutes before"
-            case .likeLeftOut: "it reads like texts that were left out"
+                localized("a program wrote the post: most that it wrote leads to the same site")
+            case .quotesAPost:
+                localized("the text speaks about another post, which is not sent with it")
+            case .struckOut: localized("words of the text are struck out")
+            case .checkIn: localized("the text says where the human was")
+            case .appShare: localized("another program wrote the text")
+            case .cutShare: localized("the text is the beginning of something behind its link")
+            case .mediaLeft: localized("the text speaks about a picture that is not sent with it")
+            case .numbersOnly: localized("the text is hardly more than numbers or signs")
+            case .linkOnly: localized("the text is hardly more than its link")
+            case .threadPart: localized("the text goes on from another post, or in one")
+            case .namesSomebody: localized("the text names or addresses somebody")
+            case .tragedy: localized("the text is about a death or a disaster")
+            case .greetingSeason: localized("the text belongs to certain days of the year")
+            case .thanksSomebody: localized("the text thanks or congratulates somebody")
+            case .asksSomebody: localized("the text asks somebody for something")
+            case .event: localized("the text tells of something that was to happen or be had then")
+            case .dated: localized("the text names a day, a month or a year")
+            case .greetingTime: localized("the text belongs to certain hours or weekdays")
+            case .timeBound: localized("the text speaks of its own day")
+            case .tagNumber:
+                localized("the text has a hashtag with a number, as conferences and matches have")
+            case .rareTag: localized("the text has a hashtag that the human used for a while only")
+            case .withLink: localized("the text has a link")
+            case .withTag: localized("the text has a hashtag")
+            case .goesOn: localized("the text goes on from something else")
+            case .onlyReacts: localized("the text does hardly more than react to something")
+            case .publicAffairs: localized("the text is about public affairs")
+            case .liveShow: localized("the text is about a show or a match")
+            case .followsClosely:
+                localized("another post of the human came less than five minutes before")
+            case .likeLeftOut: localized("it reads like texts that were left out")
             }
         }
     }

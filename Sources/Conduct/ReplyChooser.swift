@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Posts
 
 /// One of the human's old replies to a person, ready to be sent again.
@@ -121,19 +122,21 @@ package struct ReplyChooser: Equatable, Sendable {
             let sentence =
                 sentences.count == 1 ? commonest.value[0].message : commonest.key.sentence
             causes.append(
-                "\(commonest.value.count == past ? "each" : "\(commonest.value.count) of them") because \(sentence)"
-            )
+                commonest.value.count == past
+                    ? localized("each because \(sentence)")
+                    : localized("\(commonest.value.count) of them because \(sentence)"))
         }
         let otherCount = refused.count - (commonest?.value.count ?? 0)
-        if otherCount > 0 { causes.append("\(otherCount) for other reasons") }
+        if otherCount > 0 { causes.append(localized("\(otherCount) for other reasons")) }
         let usedCount = past - refused.count
         if usedCount > 0 {
-            causes.append("\(usedCount) because this person got the text lately or is about to")
+            causes.append(
+                localized("\(usedCount) because this person got the text lately or is about to"))
         }
+        let list = causes.joined(separator: localized(", "))
         return Refusal(
             .noPastReply,
-            "none of \(past) earlier replies to this person may be sent now: "
-                + causes.joined(separator: ", "))
+            localized("none of \(past) earlier replies to this person may be sent now: \(list)"))
     }
 
     /// Returns a number that depends only on mirror and mention, distributed evenly over

@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Posts
 
 /// The facts needed to decide whether a mention may be answered.
@@ -84,11 +85,13 @@ package struct ReplyRules: Equatable, Sendable {
     private func refusalOfCaps(_ mention: MentionFacts) -> Refusal? {
         if mention.repliesToPersonToday >= perPersonPerDay {
             return Refusal(
-                .personCap, "this person got \(mention.repliesToPersonToday) replies today already")
+                .personCap,
+                localized("this person got \(mention.repliesToPersonToday) replies today already"))
         }
         if mention.repliesInThread >= perThread {
             return Refusal(
-                .threadCap, "this conversation got \(mention.repliesInThread) replies already")
+                .threadCap,
+                localized("this conversation got \(mention.repliesInThread) replies already"))
         }
         return nil
     }

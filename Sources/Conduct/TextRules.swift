@@ -1,3 +1,4 @@
+import Localization
 package import Posts
 
 /// The rules that decide which of the human's texts may be sent, and in what form.
@@ -324,12 +325,15 @@ package enum TextLength {
         if length > limits.maximumCharacters {
             return Refusal(
                 .tooLong,
-                "the text has \(length) characters, and the server allows \(limits.maximumCharacters)"
-            )
+                localized(
+                    "the text has \(length) characters, and the server allows \(limits.maximumCharacters)"
+                ))
         }
         if let maximum = limits.maximumBytes, text.utf8.count > maximum {
             return Refusal(
-                .tooLong, "the text has \(text.utf8.count) bytes, and the server allows \(maximum)")
+                .tooLong,
+                localized("the text has \(text.utf8.count) bytes, and the server allows \(maximum)")
+            )
         }
         return nil
     }

@@ -1,3 +1,4 @@
+import Localization
 package import Posts
 
 /// Whether the human would favorite a post, and why.
@@ -41,9 +42,9 @@ package struct WaitReason: Equatable, Sendable, CustomStringConvertible {
 
     package var description: String {
         var parts: [String] = []
-        if favorites < needed { parts.append("\(favorites) of \(needed) favorites") }
-        if normals < needed { parts.append("\(normals) of \(needed) normals") }
-        return parts.joined(separator: ", ")
+        if favorites < needed { parts.append(localized("\(favorites) of \(needed) favorites")) }
+        if normals < needed { parts.append(localized("\(normals) of \(needed) normals")) }
+        return parts.joined(separator: localized(", "))
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 
 /// The origin of the weights of the kinds of evidence.
 package enum Weighting: String, Sendable, CaseIterable {
@@ -40,13 +41,17 @@ package struct FavoriteConfiguration: Equatable, Sendable {
         guard Self.isThreshold(threshold) else {
             throw FavoritesError(
                 .invalidConfiguration,
-                "could not use FAVORITE_RATE_THRESHOLD: it is \(threshold); expected a number above 0"
+                localized(
+                    "could not use FAVORITE_RATE_THRESHOLD: it is \(threshold); expected a number above 0"
+                )
             )
         }
         guard exampleLimit >= 1, maximumAgeDays >= 1, minimumPerCategory >= 0 else {
             throw FavoritesError(
                 .invalidConfiguration,
-                "could not use EXAMPLE_LIMIT: the number of examples and days kept must be at least 1"
+                localized(
+                    "could not use EXAMPLE_LIMIT: the number of examples and days kept must be at least 1"
+                )
             )
         }
         self.threshold = threshold

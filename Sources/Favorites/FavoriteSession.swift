@@ -1,5 +1,6 @@
 import Blocking
 import Foundation
+import Localization
 import Posts
 
 /// Classifies a sequence of posts with as few queries of the database as possible.
@@ -170,7 +171,8 @@ struct CountReader: Sendable {
             if let snapshot = try await countsIfCurrent(of: features) { return snapshot }
             throw FavoritesError(
                 .countsUnstable,
-                "could not read the counts: other processes keep changing them; try again")
+                localized(
+                    "could not read the counts: other processes keep changing them; try again"))
         }
     }
 

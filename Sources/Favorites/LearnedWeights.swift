@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 import Posts
 package import Storage
 
@@ -165,7 +166,8 @@ extension Favorites {
         }
         throw FavoritesError(
             .countsUnstable,
-            "could not fit the weights: other processes keep changing the examples; try again")
+            localized(
+                "could not fit the weights: other processes keep changing the examples; try again"))
     }
 
     /// Stores weights in a transaction of the caller, who checks that it holds the mirror.

@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 import NetworkNames
 package import Posts
 
@@ -121,14 +122,18 @@ package struct ArchiveReader: Sendable {
             return try BlueskyRepository(request).read(size: size, body)
         case .partOfX:
             throw notAnArchive(
-                "a single file of an archive of X; give the folder that holds its data folder")
+                localized(
+                    "a single file of an archive of X; give the folder that holds its data folder"))
         case .foreign(let problem): throw notAnArchive(problem)
-        case .empty: throw ImportError(.nothingToRead, path: request.path, "it is empty")
+        case .empty: throw ImportError(.nothingToRead, path: request.path, localized("it is empty"))
         case .unknown:
             throw notAnArchive(
-                "expected an archive of X or Mastodon (zip, tar.gz or folder), X's tweets.csv, a file of "
-                    + "mastodon-archive, an export of Misskey or Pixelfed, a repository of Bluesky (CAR), its records as "
-                    + "JSON, or JSON Lines, one object on each line")
+                localized(
+                    """
+                    expected an archive of X or Mastodon (zip, tar.gz or folder), X's tweets.csv, a file of \
+                    mastodon-archive, an export of Misskey or Pixelfed, a repository of Bluesky (CAR), its records as \
+                    JSON, or JSON Lines, one object on each line
+                    """))
         }
     }
 
@@ -164,14 +169,19 @@ package struct ArchiveReader: Sendable {
         guard let format = Self.formats.first(where: { $0.recognizes(parts) }) else {
             throw notAnArchive(
                 source.holdsArchives
-                    ? "it holds zips; unpack all of them into one folder, and give that folder"
-                    : "no archive is in it; expected the zip that X made, the folder with data/tweets.js in it, the "
-                        + "archive of a Mastodon server with outbox.json in it, or a file of mastodon-archive, Misskey or "
-                        + "Pixelfed")
+                    ? localized(
+                        "it holds zips; unpack all of them into one folder, and give that folder")
+                    : localized(
+                        """
+                        no archive is in it; expected the zip that X made, the folder with data/tweets.js in it, the \
+                        archive of a Mastodon server with outbox.json in it, or a file of mastodon-archive, Misskey or \
+                        Pixelfed
+                        """))
         }
         guard Set(parts).count == parts.count else {
             throw notAnArchive(
-                "several archives are in it; unpack it, and give the folder of one of them")
+                localized(
+                    "several archives are in it; unpack it, and give the folder of one of them"))
         }
         var summary = try format.init(request, parts: parts).read(source, body)
         // For a single file, no list of files is reported.

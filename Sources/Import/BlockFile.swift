@@ -1,6 +1,7 @@
 import Cryptography
 import Formats
 import Foundation
+import Localization
 
 /// The blocks of a CAR file (version 1), by their content ids.
 ///
@@ -38,7 +39,7 @@ final class BlockFile {
     /// - Throws: ``ImportError`` if the file is not a CAR file, or exceeds the limits.
     init(path: String, size: Int, limits: ImportLimits) throws {
         guard let handle = FileHandle(forReadingAtPath: path) else {
-            throw ImportError(.unreadable, path: path, "it cannot be opened")
+            throw ImportError(.unreadable, path: path, localized("it cannot be opened"))
         }
         self.path = path
         self.handle = handle
@@ -46,7 +47,8 @@ final class BlockFile {
         self.size = UInt64(max(0, size))
         guard size <= limits.totalBytes else {
             throw ImportError(
-                .bomb, path: path, "it holds more than \(limits.totalBytes >> 20) MiB to read")
+                .bomb, path: path,
+                localized("it holds more than \(limits.totalBytes >> 20) MiB to read"))
         }
         let begin: UInt64
         do {
@@ -54,7 +56,8 @@ final class BlockFile {
         } catch let fault as ItemFault {
             throw ImportError(
                 .damaged, path: path,
-                "its header as a CAR file cannot be read: \(fault.reason); download it again")
+                localized(
+                    "its header as a CAR file cannot be read: \(fault.reason); download it again"))
         }
         do {
             try noteBlocks(from: begin)
@@ -69,17 +72,20 @@ final class BlockFile {
     ///   ``ImportError`` if the file cannot be read.
     func block(_ name: ContentID) throws -> [UInt8] {
         guard let digest = name.digest, let place = places[digest] else {
-            throw ItemFault("its block is missing")
+            throw ItemFault(localized("its block is missing"))
         }
-        guard place.count <= Self.largestBlock else { throw ItemFault("its block is too large") }
+        guard place.count <= Self.largestBlock else {
+            throw ItemFault(localized("its block is too large"))
+        }
         bytesRead += place.count
         guard bytesRead <= max(limits.ratioFreeBytes, 4 * Int(size)) else {
             throw ImportError(
-                .bomb, path: path, "its records are said to be far more than the file holds")
+                .bomb, path: path,
+                localized("its records are said to be far more than the file holds"))
         }
         let bytes = try read(at: place.offset, count: place.count)
         guard bytes.count == place.count, HashFunction.sha256.digest(of: bytes) == digest else {
-            throw ItemFault("its block is not what its name says")
+            throw ItemFault(localized("its block is not what its name says"))
         }
         return bytes
     }
@@ -95,15 +101,17 @@ final class BlockFile {
         var reader = ByteReader(start[...])
         let length = try reader.variableNumber()
         guard (1...Self.largestHeader).contains(length) else {
-            throw ItemFault("it has no sensible length")
+            throw ItemFault(localized("it has no sensible length"))
         }
         let begin = UInt64(start.count - reader.rest.count)
         let bytes = try read(at: begin, count: Int(length))
-        guard bytes.count == Int(length) else { throw ItemFault("it ends early") }
+        guard bytes.count == Int(length) else { throw ItemFault(localized("it ends early")) }
         let header = try DAGCBOR(bytes, nesting: limits.nesting)
-        guard header["version"]?.integer == 1 else { throw ItemFault("it is not of version 1") }
+        guard header["version"]?.integer == 1 else {
+            throw ItemFault(localized("it is not of version 1"))
+        }
         roots = (header["roots"]?.list ?? []).compactMap(\.link)
-        guard !roots.isEmpty else { throw ItemFault("it names no root") }
+        guard !roots.isEmpty else { throw ItemFault(localized("it names no root")) }
         return begin + length
     }
 
@@ -116,12 +124,12 @@ final class BlockFile {
             let length = try reader.variableNumber()
             let start = offset + UInt64(head.count - reader.rest.count)
             guard length > 0, length <= size - min(start, size) else {
-                throw ItemFault("it ends early")
+                throw ItemFault(localized("it ends early"))
             }
             let name = try ContentID(&reader)
             let contents = offset + UInt64(head.count - reader.rest.count)
             guard contents <= start + length else {
-                throw ItemFault("a block is smaller than its name")
+                throw ItemFault(localized("a block is smaller than its name"))
             }
             if let digest = name.digest, places[digest] == nil {
                 places[digest] = Place(offset: contents, count: Int(start + length - contents))
@@ -150,7 +158,8 @@ final class BlockFile {
             window = (offset, bytes)
             return Array(bytes.prefix(count))
         } catch {
-            throw ImportError(.unreadable, path: path, "it cannot be read at byte \(offset)")
+            throw ImportError(
+                .unreadable, path: path, localized("it cannot be read at byte \(offset)"))
         }
     }
 }

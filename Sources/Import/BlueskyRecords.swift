@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import Localization
 import NetworkNames
 import Posts
 
@@ -55,7 +56,8 @@ final class BlueskyRun {
     var causeOfNothing: String {
         guard summary.problemCount == 0 else { return summary.causeOfNothing }
         return request.purpose == .scheduler
-            ? "it holds no posts (\(Self.posts))" : "it holds no likes (\(Self.likes))"
+            ? localized("it holds no posts (\(Self.posts))")
+            : localized("it holds no likes (\(Self.likes))")
     }
 
     func sink() -> any MemberSink {
@@ -90,17 +92,21 @@ final class BlueskyRun {
 
     /// Passes on a record's item, or counts the record.
     func take(_ record: JSON) throws {
-        guard let uri = record["uri"]?.nonEmptyText else { throw ItemFault("uri is missing") }
+        guard let uri = record["uri"]?.nonEmptyText else {
+            throw ItemFault(localized("uri is missing"))
+        }
         guard let address = RecordAddress(uri) else {
-            throw ItemFault("uri is not the address of a record")
+            throw ItemFault(localized("uri is not the address of a record"))
         }
         let owner = AccountID(network: .bluesky, value: address.repository)
         if summary.owner == nil { summary.owner = owner }
         guard summary.owner == owner else {
-            throw ItemFault("it is from another repository than the first")
+            throw ItemFault(localized("it is from another repository than the first"))
         }
         guard wants(address) else { return count(address) }
-        guard let value = record.child("value") else { throw ItemFault("value is missing") }
+        guard let value = record.child("value") else {
+            throw ItemFault(localized("value is missing"))
+        }
         let post = try BlueskyPostRecord(value).post(at: address, by: owner, now: request.now)
         relevantCount += 1
         guard post.isOpen else {

@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import Localization
 import NetworkNames
 import Posts
 
@@ -37,24 +38,26 @@ struct BlueskyRepository {
     /// Reads the owner of the repository, and the top of its tree.
     private func commit(in file: BlockFile) throws -> (owner: String, tree: ContentID) {
         func damaged(_ reason: String) -> ImportError {
-            ImportError(.damaged, path: request.path, "\(reason); download the repository again")
+            ImportError(
+                .damaged, path: request.path, localized("\(reason); download the repository again"))
         }
         let commit: DAGCBOR
         do {
             commit = try DAGCBOR(try file.block(file.roots[0]), nesting: request.limits.nesting)
         } catch let fault as ItemFault {
-            throw damaged("the commit that it begins with cannot be read: \(fault.reason)")
+            throw damaged(
+                localized("the commit that it begins with cannot be read: \(fault.reason)"))
         }
         guard let owner = commit["did"]?.text, BlueskyName.isDID(owner) else {
-            throw damaged("its commit does not say whose repository it is")
+            throw damaged(localized("its commit does not say whose repository it is"))
         }
         guard let version = commit["version"]?.integer, (2...3).contains(version) else {
             throw ImportError(
                 .unsupported, path: request.path,
-                "its commit is of another version than 2 and 3; update mirror-bot")
+                localized("its commit is of another version than 2 and 3; update mirror-bot"))
         }
         guard let tree = commit["data"]?.link else {
-            throw damaged("its commit names no tree of records")
+            throw damaged(localized("its commit names no tree of records"))
         }
         return (owner, tree)
     }
@@ -83,13 +86,15 @@ private struct TreeWalk {
     /// Visits a part of the tree; one that cannot be read is reported as a problem and skipped.
     mutating func visit(_ name: ContentID, depth: Int = 0) throws {
         do {
-            guard depth < nesting else { throw ItemFault("the tree of records is too deep") }
+            guard depth < nesting else {
+                throw ItemFault(localized("the tree of records is too deep"))
+            }
             guard visited.insert(name).inserted else {
-                throw ItemFault("a part of the tree of records is there twice")
+                throw ItemFault(localized("a part of the tree of records is there twice"))
             }
             let node = try DAGCBOR(try file.block(name), nesting: nesting)
             guard let entries = node["e"]?.list else {
-                throw ItemFault("a part of the tree has no entries")
+                throw ItemFault(localized("a part of the tree has no entries"))
             }
             if let leftSubtree = node["l"]?.link { try visit(leftSubtree, depth: depth + 1) }
             var key: [UInt8] = []
@@ -99,7 +104,7 @@ private struct TreeWalk {
                     let keySuffix = entry["k"]?.bytes,
                     keySuffix.count <= Self.longestKey - Int(prefixCount),
                     let record = entry["v"]?.link
-                else { throw ItemFault("an entry of the tree is none") }
+                else { throw ItemFault(localized("an entry of the tree is none")) }
                 key = Array(key.prefix(Int(prefixCount))) + keySuffix
                 try take(key: key, record: record)
                 if let rightSubtree = entry["t"]?.link { try visit(rightSubtree, depth: depth + 1) }
@@ -107,7 +112,7 @@ private struct TreeWalk {
         } catch let fault as ItemFault {
             run.report(
                 .element(recordCount, byte: file.offset(of: name)),
-                "a part of the tree of records: \(fault.reason)")
+                localized("a part of the tree of records: \(fault.reason)"))
         }
     }
 
@@ -118,7 +123,7 @@ private struct TreeWalk {
         do {
             guard let name = String(validating: key, as: UTF8.self),
                 let address = RecordAddress("at://\(owner)/\(name)")
-            else { throw ItemFault("its key is not the address of a record") }
+            else { throw ItemFault(localized("its key is not the address of a record")) }
             guard run.wants(address) else { return run.count(address) }
             let value = try DAGCBOR(try file.block(record), nesting: nesting)
             let uri = DAGCBOR.text("at://\(owner)/\(name)")

@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import Localization
 
 /// A value of DAG-CBOR, the binary form in which Bluesky keeps records.
 ///
@@ -24,7 +25,9 @@ indirect enum DAGCBOR: Equatable {
     init(_ bytes: [UInt8], nesting: Int) throws(ItemFault) {
         var reader = ByteReader(bytes[...])
         self = try Self.value(&reader, nesting: nesting)
-        guard reader.rest.isEmpty else { throw ItemFault("something stands behind its end") }
+        guard reader.rest.isEmpty else {
+            throw ItemFault(localized("something stands behind its end"))
+        }
     }
 
     subscript(key: String) -> DAGCBOR? {
@@ -50,19 +53,23 @@ indirect enum DAGCBOR: Equatable {
         let argument = try argument(detail, &reader)
         switch major {
         case 0, 1:
-            guard argument <= Int64.max else { throw ItemFault("a number is too large") }
+            guard argument <= Int64.max else { throw ItemFault(localized("a number is too large")) }
             return .integer(major == 0 ? Int64(argument) : -1 - Int64(argument))
         case 2: return .bytes(Array(try reader.bytes(argument)))
         case 3: return .text(try text(argument, &reader))
         case 4, 5:
-            guard nesting > 0 else { throw ItemFault("it is nested too deeply") }
+            guard nesting > 0 else { throw ItemFault(localized("it is nested too deeply")) }
             // Each entry takes at least a byte, so the data is cut off if there are fewer bytes.
-            guard argument <= UInt64(reader.rest.count) else { throw ItemFault("it ends early") }
+            guard argument <= UInt64(reader.rest.count) else {
+                throw ItemFault(localized("it ends early"))
+            }
             return major == 4
                 ? .list(try list(count: argument, &reader, nesting: nesting - 1))
                 : .map(try map(count: argument, &reader, nesting: nesting - 1))
         default:
-            guard argument == 42 else { throw ItemFault("it has a tag that means nothing here") }
+            guard argument == 42 else {
+                throw ItemFault(localized("it has a tag that means nothing here"))
+            }
             return .link(try link(&reader))
         }
     }
@@ -75,9 +82,9 @@ indirect enum DAGCBOR: Equatable {
         case 22: return .null
         case 27:
             let number = Double(bitPattern: try reader.number(bytes: 8))
-            guard number.isFinite else { throw ItemFault("a number is not finite") }
+            guard number.isFinite else { throw ItemFault(localized("a number is not finite")) }
             return .number(number)
-        default: throw ItemFault("it has a value that is not allowed")
+        default: throw ItemFault(localized("it has a value that is not allowed"))
         }
     }
 
@@ -90,7 +97,7 @@ indirect enum DAGCBOR: Equatable {
         case 25: try reader.number(bytes: 2)
         case 26: try reader.number(bytes: 4)
         case 27: try reader.number(bytes: 8)
-        default: throw ItemFault("it has a length that is not definite")
+        default: throw ItemFault(localized("it has a length that is not definite"))
         }
     }
 
@@ -98,7 +105,7 @@ indirect enum DAGCBOR: Equatable {
         -> String
     {
         guard let text = String(validating: try reader.bytes(length), as: UTF8.self) else {
-            throw ItemFault("not valid UTF-8")
+            throw ItemFault(localized("not valid UTF-8"))
         }
         return text
     }
@@ -117,11 +124,11 @@ indirect enum DAGCBOR: Equatable {
         var members: [String: DAGCBOR] = [:]
         for _ in 0..<count {
             guard case .text(let key) = try value(&reader, nesting: 0) else {
-                throw ItemFault("a key is no text")
+                throw ItemFault(localized("a key is no text"))
             }
             guard members.updateValue(try value(&reader, nesting: nesting), forKey: key) == nil
             else {
-                throw ItemFault("a key is there twice")
+                throw ItemFault(localized("a key is there twice"))
             }
         }
         return members
@@ -130,11 +137,11 @@ indirect enum DAGCBOR: Equatable {
     /// Reads a link: a zero byte, which is the prefix of binary CIDs, and the CID.
     private static func link(_ reader: inout ByteReader) throws(ItemFault) -> ContentID {
         guard case .bytes(let bytes) = try value(&reader, nesting: 0), bytes.first == 0 else {
-            throw ItemFault("a link is no CID")
+            throw ItemFault(localized("a link is no CID"))
         }
         var linkReader = ByteReader(bytes.dropFirst())
         let link = try ContentID(&linkReader)
-        guard linkReader.rest.isEmpty else { throw ItemFault("a link is no CID") }
+        guard linkReader.rest.isEmpty else { throw ItemFault(localized("a link is no CID")) }
         return link
     }
 
@@ -202,12 +209,12 @@ struct ContentID: Hashable {
     init(_ reader: inout ByteReader) throws(ItemFault) {
         // Version 0 has no version number before its hash, and does not occur in repositories.
         guard try reader.variableNumber() == 1 else {
-            throw ItemFault("a CID is of an unknown version")
+            throw ItemFault(localized("a CID is of an unknown version"))
         }
         let kind = try reader.variableNumber()
         let hash = try reader.variableNumber()
         let length = try reader.variableNumber()
-        guard length <= 128 else { throw ItemFault("a CID is too long") }
+        guard length <= 128 else { throw ItemFault(localized("a CID is too long")) }
         let bytes = try reader.bytes(length)
         digest =
             kind == Self.cbor && hash == Self.sha256 && length == Self.digestBytes
@@ -222,12 +229,12 @@ struct ByteReader {
     init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
     mutating func byte() throws(ItemFault) -> UInt8 {
-        guard let byte = rest.popFirst() else { throw ItemFault("it ends early") }
+        guard let byte = rest.popFirst() else { throw ItemFault(localized("it ends early")) }
         return byte
     }
 
     mutating func bytes(_ count: UInt64) throws(ItemFault) -> ArraySlice<UInt8> {
-        guard count <= UInt64(rest.count) else { throw ItemFault("it ends early") }
+        guard count <= UInt64(rest.count) else { throw ItemFault(localized("it ends early")) }
         defer { rest = rest.dropFirst(Int(count)) }
         return rest.prefix(Int(count))
     }
@@ -245,6 +252,6 @@ struct ByteReader {
             value |= UInt64(byte & 0x7F) << shift
             if byte & 0x80 == 0 { return value }
         }
-        throw ItemFault("a length is too large")
+        throw ItemFault(localized("a length is too large"))
     }
 }

@@ -1,4 +1,5 @@
 import Formats
+import Localization
 
 /// Splits a sequence of JSON documents into the items that they contain.
 ///
@@ -72,12 +73,13 @@ struct DocumentSplitter: ItemSplitter {
         let isCutOff = isInPage || isInList || (state == .inside && !isItem)
         if state == .inside, isItem {
             let isWhole = item.depth == 0 && !item.inString
-            if !isWhole { item.blame("the file ends inside it") }
+            if !isWhole { item.blame(localized("the file ends inside it")) }
             try emit(body)
         } else if item.index == 0, list == nil {
-            return ItemFault("holds no list")
+            return ItemFault(localized("holds no list"))
         }
-        return isCutOff ? ItemFault("the list is not closed; the file may have been cut off") : nil
+        return isCutOff
+            ? ItemFault(localized("the list is not closed; the file may have been cut off")) : nil
     }
 
     // MARK: Between items
@@ -136,7 +138,7 @@ struct DocumentSplitter: ItemSplitter {
             guard position < chunk.count else { break }
             let byte = chunk[position]
             if advanceLine(byte), item.depth > 0 {
-                item.blame("is not closed before the next one begins")
+                item.blame(localized("is not closed before the next one begins"))
                 try emit(body)
                 beginDocument(quoteAt: consumed + position)
                 return position + 1

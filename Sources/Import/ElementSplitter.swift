@@ -1,4 +1,5 @@
 import Formats
+import Localization
 
 /// Splits a list such as `window.YTD.tweets.part0 = [ {…}, {…} ]` into its items, chunk by chunk.
 ///
@@ -52,11 +53,12 @@ struct ElementSplitter: ItemSplitter {
 
     mutating func finish(_ body: (SplitElement) throws -> Void) throws -> ItemFault? {
         switch state {
-        case .preface: return ItemFault("holds no list")
-        case .between: return ItemFault("the list is not closed; the file may have been cut off")
+        case .preface: return ItemFault(localized("holds no list"))
+        case .between:
+            return ItemFault(localized("the list is not closed; the file may have been cut off"))
         case .after: return nil
         case .inside:
-            item.fault = ItemFault("the file ends inside it")
+            item.fault = ItemFault(localized("the file ends inside it"))
             try emit(body)
             return nil
         }
@@ -124,7 +126,7 @@ struct ElementSplitter: ItemSplitter {
             guard position < chunk.count else { break }
             let byte = chunk[position]
             if advanceMatch(byte, at: consumed + position), matchOffset != item.offset {
-                item.blame("is not closed before the next one begins")
+                item.blame(localized("is not closed before the next one begins"))
                 try emit(body)
                 beginMatched()
                 return position + 1

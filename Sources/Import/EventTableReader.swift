@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Posts
 
 /// The author and time of a post, from one line of a table of events.
@@ -239,7 +240,7 @@ struct CSVSplitter {
     ///
     /// - Throws: ``CSVFault``, or what `body` throws.
     mutating func finish(_ body: (CSVRecord) throws -> Void) throws {
-        if state == .quoted { throw fault("a quote is not closed") }
+        if state == .quoted { throw fault(localized("a quote is not closed")) }
         if size > 0 { try endRecord(body) }
     }
 
@@ -252,7 +253,9 @@ struct CSVSplitter {
             return
         }
         size += 1
-        guard size <= maximumBytes else { throw fault("it is longer than \(maximumBytes) bytes") }
+        guard size <= maximumBytes else {
+            throw fault(localized("it is longer than \(maximumBytes) bytes"))
+        }
         switch (state, byte) {
         case (.quoted, Byte.quote): state = .afterQuote
         case (.quoted, _): bytes.append(byte)
@@ -261,9 +264,10 @@ struct CSVSplitter {
         case (.afterQuote, Byte.quote):
             bytes.append(byte)
             state = .quoted
-        case (.afterQuote, _): throw fault("something other than a comma follows a closing quote")
+        case (.afterQuote, _):
+            throw fault(localized("something other than a comma follows a closing quote"))
         case (.plain, Byte.quote):
-            throw fault("a quote stands inside a field that does not begin with one")
+            throw fault(localized("a quote stands inside a field that does not begin with one"))
         case (_, _):
             bytes.append(byte)
             state = .plain

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 
 #if canImport(Darwin)
     import Darwin
@@ -108,13 +109,15 @@ final class FileReader {
 
     private static func error(_ path: String, number: Int32) -> ImportError {
         guard number != ENOENT, number != ENOTDIR else {
-            return ImportError(.notFound, path: path, "there is no such file or folder")
+            return ImportError(.notFound, path: path, localized("there is no such file or folder"))
         }
         let reason = String(cString: strerror(number)).lowercased()
-        let advice =
+        return ImportError(
+            .unreadable, path: path,
             number == EACCES
-            ? "; let this user (number \(geteuid())) read it with chown or chmod" : ""
-        return ImportError(.unreadable, path: path, reason + advice)
+                ? localized(
+                    "\(reason); let this user (number \(geteuid())) read it with chown or chmod")
+                : reason)
     }
 }
 
@@ -154,7 +157,7 @@ enum FileContents: Equatable {
         } else if Self.isRepository(head) {
             self = .blueskyRepository
         } else if let foreign = Self.foreignStarts.first(where: { head.starts(with: $0.start) }) {
-            self = .foreign(foreign.problem)
+            self = .foreign(foreign.problem.description)
         } else {
             let text = head.starts(with: [0xEF, 0xBB, 0xBF]) ? head.dropFirst(3) : head[...]
             let isPartOfX = ["window.YTD", "Grailbird"].contains {
@@ -177,37 +180,54 @@ enum FileContents: Equatable {
     func problem(expecting noun: String) -> String? {
         switch self {
         case .packed(let packing):
-            "it is a \(packing.noun); unpack it, and give the file with \(noun) that is in it"
-        case .blueskyRepository: "it is a repository of Bluesky (CAR); expected \(noun)"
+            localized(
+                "it is a \(packing.noun); unpack it, and give the file with \(noun) that is in it")
+        case .blueskyRepository:
+            localized("it is a repository of Bluesky (CAR); expected \(noun)")
         case .foreign(let problem): problem
         default: nil
         }
     }
 
-    private static let foreignStarts: [(start: [UInt8], problem: String)] = [
-        ([0x37, 0x7A, 0xBC, 0xAF], "it is packed with 7z; unpack it, and give what comes out"),
-        (Array("Rar!".utf8), "it is packed with rar; unpack it, and give what comes out"),
+    private static let foreignStarts: [(start: [UInt8], problem: LocalizedText)] = [
+        (
+            [0x37, 0x7A, 0xBC, 0xAF],
+            LocalizedText("it is packed with 7z; unpack it, and give what comes out")
+        ),
+        (
+            Array("Rar!".utf8),
+            LocalizedText("it is packed with rar; unpack it, and give what comes out")
+        ),
         (
             [0xFD, 0x37, 0x7A, 0x58],
-            "it is packed with xz; unpack it with xz -d, and give what comes out"
+            LocalizedText("it is packed with xz; unpack it with xz -d, and give what comes out")
         ),
         (
             Array("BZh".utf8),
-            "it is packed with bzip2; unpack it with bunzip2, and give what comes out"
+            LocalizedText(
+                "it is packed with bzip2; unpack it with bunzip2, and give what comes out")
         ),
         (
             [0x28, 0xB5, 0x2F, 0xFD],
-            "it is packed with zstd; unpack it with zstd -d, and give what comes out"
+            LocalizedText("it is packed with zstd; unpack it with zstd -d, and give what comes out")
         ),
-        ([0xFF, 0xFE], "it is written as UTF-16; save it as UTF-8"),
-        ([0xFE, 0xFF], "it is written as UTF-16; save it as UTF-8"),
+        ([0xFF, 0xFE], LocalizedText("it is written as UTF-16; save it as UTF-8")),
+        ([0xFE, 0xFF], LocalizedText("it is written as UTF-16; save it as UTF-8")),
         (
             Array("SQLite format 3".utf8),
-            "it is a database of SQLite and no archive; mirror-bot move takes a mirror to another database"
+            LocalizedText(
+                "it is a database of SQLite and no archive; mirror-bot move takes a mirror to another database"
+            )
         ),
-        (Array("%PDF".utf8), "it is a PDF; download the posts as an archive"),
-        (Array("<!DOCTYPE".utf8), "it is a page of the web; download the archive itself"),
-        (Array("<html".utf8), "it is a page of the web; download the archive itself"),
+        (Array("%PDF".utf8), LocalizedText("it is a PDF; download the posts as an archive")),
+        (
+            Array("<!DOCTYPE".utf8),
+            LocalizedText("it is a page of the web; download the archive itself")
+        ),
+        (
+            Array("<html".utf8),
+            LocalizedText("it is a page of the web; download the archive itself")
+        ),
     ]
 
     private static func documents(_ text: ArraySlice<UInt8>) -> FileContents {
@@ -219,15 +239,18 @@ enum FileContents: Equatable {
             !$0.allSatisfy(Byte.isWhitespace)
         }
         let beginnings = lines.compactMap { line in line.first { !Byte.isWhitespace($0) } }
-        if first == Byte.openBracket { return .foreign(oneValue("list")) }
+        if first == Byte.openBracket {
+            return .foreign(
+                localized(
+                    "it is one JSON list that is no known archive, and no JSON Lines; write each post as an object on a line of its own, as docs/archives.md shows"
+                ))
+        }
         guard beginnings.contains(Byte.openBrace) else { return .unknown }
         return first == Byte.openBrace && isOneObject(lines: lines, beginnings: beginnings)
-            ? .foreign(oneValue("object")) : .lines
-    }
-
-    private static func oneValue(_ noun: String) -> String {
-        "it is one JSON \(noun) that is no known archive, and no JSON Lines; write each post as an object on a line of its "
-            + "own, as docs/archives.md shows"
+            ? .foreign(
+                localized(
+                    "it is one JSON object that is no known archive, and no JSON Lines; write each post as an object on a line of its own, as docs/archives.md shows"
+                )) : .lines
     }
 
     /// Whether an object spans several lines, or is the only line and contains lists of objects

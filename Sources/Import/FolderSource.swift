@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 
 #if canImport(Darwin)
     import Darwin
@@ -27,7 +28,7 @@ struct FolderSource: MemberSource {
         self.path = path
         self.limits = limits
         guard let resolved = Self.resolved(path) else {
-            throw ImportError(.unreadable, path: path, "the folder cannot be opened")
+            throw ImportError(.unreadable, path: path, localized("the folder cannot be opened"))
         }
         root = try Self.root(of: resolved, path: path)
     }
@@ -64,7 +65,7 @@ struct FolderSource: MemberSource {
                 guard totalBytes <= limits.totalBytes else {
                     throw ImportError(
                         .bomb, path: path,
-                        "it holds more than \(limits.totalBytes >> 20) MiB to read")
+                        localized("it holds more than \(limits.totalBytes >> 20) MiB to read"))
                 }
                 try sink.feed(chunk)
                 return true
@@ -82,15 +83,17 @@ struct FolderSource: MemberSource {
     /// The path of a file that is inside the folder after all links are resolved.
     private func safePath(of name: String) throws -> String {
         guard let resolved = Self.resolved(root + "/" + name) else {
-            throw ImportError(.unreadable, path: path, "\(MemberName.shown(name)) cannot be opened")
+            throw ImportError(
+                .unreadable, path: path, localized("\(MemberName.shown(name)) cannot be opened"))
         }
         guard resolved.hasPrefix(root == "/" ? "/" : root + "/") else {
             throw ImportError(
                 .unsafePath, path: path,
-                "the link \(MemberName.shown(name)) leads out of the folder")
+                localized("the link \(MemberName.shown(name)) leads out of the folder"))
         }
         guard case .file = try FileReader.kind(of: resolved) else {
-            throw ImportError(.unreadable, path: path, "\(MemberName.shown(name)) is not a file")
+            throw ImportError(
+                .unreadable, path: path, localized("\(MemberName.shown(name)) is not a file"))
         }
         return resolved
     }
@@ -135,7 +138,7 @@ struct FolderSource: MemberSource {
                 first.count == second.count ? first < second : first.count < second.count
             }
         } catch {
-            throw ImportError(.unreadable, path: path, "a folder in it cannot be listed")
+            throw ImportError(.unreadable, path: path, localized("a folder in it cannot be listed"))
         }
     }
 

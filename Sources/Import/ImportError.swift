@@ -1,3 +1,5 @@
+import Localization
+
 /// The reason why an archive could not be read at all, or not to its end.
 ///
 /// The data is at fault in every case, so a command ends with exit code 65. Single items that
@@ -40,6 +42,8 @@ package struct ImportError: Error, Equatable, Sendable, CustomStringConvertible 
     }
 
     package var description: String {
-        "could not import \(path == "-" ? "standard input" : path): \(reason)"
+        path == "-"
+            ? localized("could not import standard input: \(reason)")
+            : localized("could not import \(path): \(reason)")
     }
 }

@@ -1,3 +1,4 @@
+import Localization
 package import Posts
 
 /// The result of reading an archive.
@@ -64,22 +65,35 @@ package struct ImportSummary: Equatable, Sendable {
     /// Advice on how to get more items: sentences without a full stop.
     package var hints: [String] {
         if isProtected {
-            return ["the account hides its posts from the public, so that none of them is mirrored"]
+            return [
+                localized(
+                    "the account hides its posts from the public, so that none of them is mirrored")
+            ]
         }
         var hints: [String] = []
         if isPart {
             hints.append(
-                "this is a part of an archive; unpack all of its parts into one folder, and read that folder"
-            )
+                localized(
+                    "this is a part of an archive; unpack all of its parts into one folder, and read that folder"
+                ))
         }
         if hasMoreCommunityPosts {
             hints.append(
-                "posts in communities were left out; mirror-bot train scheduler --from ARCHIVE --communities reads them "
-                    + "as well")
+                localized(
+                    """
+                    posts in communities were left out; mirror-bot train scheduler --from ARCHIVE --communities reads them \
+                    as well
+                    """))
         }
         if likesWithoutPost > 0 {
-            let likes = likesWithoutPost == 1 ? "1 like holds" : "\(likesWithoutPost) likes hold"
-            hints.append("\(likes) only an address; train the classifier from the account instead")
+            hints.append(
+                likesWithoutPost == 1
+                    ? localized(
+                        "1 like holds only an address; train the classifier from the account instead"
+                    )
+                    : localized(
+                        "\(likesWithoutPost) likes hold only an address; train the classifier from the account instead"
+                    ))
         }
         return hints
     }
@@ -88,30 +102,50 @@ package struct ImportSummary: Equatable, Sendable {
     package var account: [String] {
         guard format != Self.lines else { return [] }
         var sentences = [
-            "\(format) of \(ownerName.map(MemberName.shown) ?? owner?.reference ?? "an account it does not name")"
+            archive(
+                of: ownerName.map(MemberName.shown) ?? owner?.reference
+                    ?? localized("an account it does not name"))
         ]
         guard !filesRead.isEmpty else { return sentences }
-        sentences.append("read \(Self.list(filesRead, of: filesRead.count))")
+        sentences.append(localized("read \(Self.list(filesRead, of: filesRead.count))"))
         if filesLeftCount > 0 {
-            sentences.append("left closed \(Self.list(filesLeft, of: filesLeftCount))")
+            sentences.append(
+                localized("left closed \(Self.list(filesLeft, of: filesLeftCount))"))
         }
         return sentences
+    }
+
+    /// `X archive of @ann`.
+    private func archive(of owner: String) -> String {
+        switch format {
+        case "X archive": localized("X archive of \(owner)")
+        case "Mastodon archive": localized("Mastodon archive of \(owner)")
+        case "mastodon-archive backup": localized("mastodon-archive backup of \(owner)")
+        case "saved Mastodon posts": localized("saved Mastodon posts of \(owner)")
+        case "Misskey notes": localized("Misskey notes of \(owner)")
+        case "Bluesky repository": localized("Bluesky repository of \(owner)")
+        case "Bluesky records": localized("Bluesky records of \(owner)")
+        default: "\(format) of \(owner)"
+        }
     }
 
     /// `3 files: a, b, c`.
     private static func list(_ names: [String], of count: Int) -> String {
         let shown = names.prefix(8).map(MemberName.shown)
         let unlistedCount = count - shown.count
-        let list =
-            shown.joined(separator: ", ")
-            + (unlistedCount > 0 ? "\(shown.isEmpty ? "" : " and ")\(unlistedCount) more" : "")
-        return "\(count == 1 ? "1 file" : "\(count) files"): \(list)"
+        var list = shown.joined(separator: localized(", "))
+        if unlistedCount > 0 {
+            list = localized(
+                shown.isEmpty ? "\(unlistedCount) more" : "\(list) and \(unlistedCount) more")
+        }
+        return localized(count == 1 ? "1 file: \(list)" : "\(count) files: \(list)")
     }
 
     /// The reason why an archive whose lists were read has no items.
     var causeOfNothing: String {
-        guard let first = problems.first else { return "its lists are empty" }
-        return "nothing in it can be read (\(problemCount) problems, the first: \(first))"
+        guard let first = problems.first else { return localized("its lists are empty") }
+        return localized(
+            "nothing in it can be read (\(problemCount) problems, the first: \(first))")
     }
 
     mutating func report(_ problem: ImportProblem, limit: Int) {
@@ -139,9 +173,10 @@ package struct ImportProblem: Equatable, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch position {
-        case .wholeFile: "\(file): \(reason)"
-        case .line(let number): "\(file), line \(number): \(reason)"
-        case .element(let index, let byte): "\(file), element \(index) at byte \(byte): \(reason)"
+        case .wholeFile: localized("\(file): \(reason)")
+        case .line(let number): localized("\(file), line \(number): \(reason)")
+        case .element(let index, let byte):
+            localized("\(file), element \(index) at byte \(byte): \(reason)")
         }
     }
 }

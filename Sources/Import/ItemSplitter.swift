@@ -1,4 +1,5 @@
 import Formats
+import Localization
 
 /// One item of a JSON list, or the reason why it cannot be used.
 struct SplitElement {
@@ -65,7 +66,7 @@ struct ItemBuffer {
 
     mutating func open() {
         depth += 1
-        if depth > maximumNesting { blame("is nested too deeply") }
+        if depth > maximumNesting { blame(localized("is nested too deeply")) }
     }
 
     mutating func close() { depth -= 1 }
@@ -81,7 +82,7 @@ struct ItemBuffer {
             inString = false
         } else if byte == Byte.lineFeed {
             // A string in JSON cannot span lines, so there is a missing or a surplus quote.
-            blame("a string is not closed")
+            blame(localized("a string is not closed"))
             inString = false
         }
     }
@@ -93,7 +94,7 @@ struct ItemBuffer {
     mutating func append(_ chunk: UnsafeRawBufferPointer, _ range: Range<Int>) {
         guard fault == nil else { return bytes.removeAll(keepingCapacity: true) }
         guard bytes.count + range.count <= maximumBytes else {
-            fault = ItemFault("is larger than \(maximumBytes) bytes")
+            fault = ItemFault(localized("is larger than \(maximumBytes) bytes"))
             return bytes.removeAll(keepingCapacity: true)
         }
         bytes.append(contentsOf: chunk[range])

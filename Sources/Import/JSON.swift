@@ -1,4 +1,5 @@
 import Formats
+import Localization
 import Posts
 
 /// A value of a JSON text.
@@ -40,14 +41,14 @@ struct JSON {
     init(_ bytes: [UInt8]) throws(ItemFault) {
         // Validation fails only if the bytes are not UTF-8.
         guard (try? UTF8Span(validating: bytes.span)) != nil else {
-            throw ItemFault("not valid UTF-8")
+            throw ItemFault(localized("not valid UTF-8"))
         }
         let nodes = bytes.withUnsafeBufferPointer { bytes -> [Node]? in
             var scanner = JSONScanner(bytes)
             // The scanner fails only if the text is no JSON.
             return (try? scanner.scan()) == nil ? nil : scanner.nodes
         }
-        guard let nodes else { throw ItemFault("not valid JSON") }
+        guard let nodes else { throw ItemFault(localized("not valid JSON")) }
         document = Document(bytes: bytes, nodes: nodes)
         index = 0
     }
@@ -133,14 +134,13 @@ struct JSON {
     ///
     /// - Throws: ``ItemFault`` with the key that is missing or of another type.
     func object(_ path: StaticString...) throws(ItemFault) -> JSON {
-        guard isObject else { throw ItemFault("not a JSON object") }
+        guard isObject else { throw ItemFault(localized("not a JSON object")) }
         var value = self
         for (depth, key) in path.enumerated() {
-            guard let next = value[key] else { throw ItemFault("\(key) is missing") }
+            guard let next = value[key] else { throw ItemFault(localized("\(key) is missing")) }
             guard next.isObject else {
-                throw ItemFault(
-                    "\(path[...depth].map(\.description).joined(separator: ".")) has the wrong type"
-                )
+                let name = path[...depth].map(\.description).joined(separator: ".")
+                throw ItemFault(localized("\(name) has the wrong type"))
             }
             value = next
         }
@@ -159,14 +159,16 @@ struct JSON {
     ) throws(ItemFault) -> Value? {
         guard let value = self[key], !value.isNull else { return nil }
         if let read = read(value) { return read }
+        let name = "\(path)\(key)"
         throw ItemFault(
-            value.node.isEscaped ? "not valid JSON" : "\(path)\(key) has the wrong type")
+            localized(value.node.isEscaped ? "not valid JSON" : "\(name) has the wrong type"))
     }
 
     /// A required string.
     func required(_ key: StaticString) throws(ItemFault) -> String {
         if let text = try optional(key, \.text) { return text }
-        throw ItemFault(self[key] == nil ? "\(key) is missing" : "\(key) has the wrong type")
+        throw ItemFault(
+            localized(self[key] == nil ? "\(key) is missing" : "\(key) has the wrong type"))
     }
 
     private func isName(_ name: StaticString, _ key: Node) -> Bool {

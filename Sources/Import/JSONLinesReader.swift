@@ -1,5 +1,6 @@
 import Formats
 package import Foundation
+import Localization
 package import Posts
 
 /// Reads JSON Lines, one object on each line, from a file, a pipe or standard input.
@@ -50,7 +51,7 @@ package struct JSONLinesReader: Sendable {
         try read { line, summary in
             let fields = try line.object()
             guard let isFit = try fields.optional("fit", \.truth) else {
-                throw ItemFault("fit is missing")
+                throw ItemFault(localized("fit is missing"))
             }
             body(
                 TextLabel(
@@ -103,7 +104,9 @@ package struct JSONLinesReader: Sendable {
 
     private func nothingToRead(_ summary: ImportSummary) -> ImportError {
         let reason =
-            summary.problems.first.map { "no line of it can be read: \($0)" } ?? "it holds no lines"
+            summary.problems.first.map {
+                localized("no line of it can be read: \($0)")
+            } ?? localized("it holds no lines")
         return ImportError(.nothingToRead, path: path, reason)
     }
 
@@ -148,10 +151,10 @@ package struct JSONLinesReader: Sendable {
     private func post(_ line: JSONLine) throws(ItemFault) -> Post {
         let examinesOnly = purpose == .texts
         guard let author = line.author ?? (examinesOnly ? "somebody" : nil) else {
-            throw ItemFault("author is missing")
+            throw ItemFault(localized("author is missing"))
         }
         guard line.createdAt != nil || line.isTimeUnknown || examinesOnly else {
-            throw ItemFault("created_at is missing")
+            throw ItemFault(localized("created_at is missing"))
         }
         let time = PostTime(line.createdAt, noticedAt: now)
         let answered = line.replyToPost.map { PostID(network: network, value: $0) }
@@ -172,7 +175,9 @@ package struct JSONLinesReader: Sendable {
 
     private func account(_ name: String) throws(ItemFault) -> AccountID {
         let withoutSign = name.drop { $0 == "@" }.lowercased()
-        guard !withoutSign.isEmpty else { throw ItemFault("the name of a person is empty") }
+        guard !withoutSign.isEmpty else {
+            throw ItemFault(localized("the name of a person is empty"))
+        }
         // A name stays without a host if the host is unknown. It is then different from the name of
         // every account, so nobody is answered by mistake.
         guard network.traits.namesAreIdentities, let localHost else {
@@ -215,7 +220,7 @@ private struct JSONLine {
         author = try Self.oneWord(of: "author", in: fields)
         original = try fields.required("text")
         guard original.utf8.count <= Self.maximumTextBytes else {
-            throw ItemFault("text is longer than \(Self.maximumTextBytes) bytes")
+            throw ItemFault(localized("text is longer than \(Self.maximumTextBytes) bytes"))
         }
         let time = try fields.optional("created_at", \.text)
         let date = time.flatMap { Date(rfc3339: $0) }
@@ -225,7 +230,7 @@ private struct JSONLine {
         isTimeUnknown = isUnknown
         utcOffset = time.flatMap { Date.utcOffset(rfc3339: $0) }
         guard time == nil || isUnknown || date != nil else {
-            throw ItemFault("created_at is not a time such as 2026-11-20T08:15:30+09:00")
+            throw ItemFault(localized("created_at is not a time such as 2026-11-20T08:15:30+09:00"))
         }
         favorite = try fields.optional("favorite", \.truth)
         replyToAuthor = try Self.oneWord(of: "reply_to_author", in: fields)
@@ -239,7 +244,7 @@ private struct JSONLine {
         source = try fields.optional("source", \.text).map { String($0.prefix(200)) }
         var keys: Set<String> = []
         for (key, _) in fields.members where !keys.insert(key).inserted {
-            throw ItemFault("\(MemberName.shown(key)) is there twice")
+            throw ItemFault(localized("\(MemberName.shown(key)) is there twice"))
         }
     }
 
@@ -273,7 +278,7 @@ private struct JSONLine {
         _ text: String, field: StaticString
     ) throws(ItemFault) -> String {
         guard ActorAddress.isOneWord(text) else {
-            throw ItemFault("\(field) is empty, too long or not one word")
+            throw ItemFault(localized("\(field) is empty, too long or not one word"))
         }
         return text
     }
@@ -326,7 +331,9 @@ struct LineSplitter {
         if line.last == Byte.carriageReturn { line.removeLast() }
         let isTooLong = isTooLong || line.count > maximumBytes
         let content: Result<[UInt8], ItemFault> =
-            isTooLong ? .failure(ItemFault("is longer than \(maximumBytes) bytes")) : .success(line)
+            isTooLong
+            ? .failure(ItemFault(localized("is longer than \(maximumBytes) bytes")))
+            : .success(line)
         defer {
             line.removeAll(keepingCapacity: true)
             self.isTooLong = false

@@ -1,4 +1,5 @@
 import Formats
+import Localization
 import Posts
 
 /// The archive that servers of the Mastodon family offer for download.
@@ -38,7 +39,9 @@ struct MastodonArchive: ArchiveFormat {
         let listName = Self.list(for: request.purpose)
         guard let listIndex = parts.firstIndex(of: listName) else {
             throw nothingToRead(
-                "it holds no \(request.purpose == .scheduler ? "posts" : "likes") (\(listName))")
+                request.purpose == .scheduler
+                    ? localized("it holds no posts (\(listName))")
+                    : localized("it holds no likes (\(listName))"))
         }
         // The sinks live only during this call, but the compiler cannot see that.
         return try withoutActuallyEscaping(body) { body in
@@ -114,7 +117,7 @@ private final class MastodonArchiveRun {
     func likeSink(_ name: String) -> any MemberSink {
         list(name) { [self] wire in
             guard let address = wire.text, ActorAddress.isOneWord(address) else {
-                throw ItemFault("not the address of a post")
+                throw ItemFault(localized("not the address of a post"))
             }
             readCount += 1
             summary.likesWithoutPost += 1
@@ -128,13 +131,13 @@ private final class MastodonArchiveRun {
             return
         }
         guard wire.type == "Create" || WireNote.isPost(wire.type) else {
-            guard wire.type != nil else { throw ItemFault("type is missing") }
+            guard wire.type != nil else { throw ItemFault(localized("type is missing")) }
             readCount += 1
             summary.unrelated += 1
             return
         }
         guard let note = wire.note else {
-            throw ItemFault("the post is not in it, only its address")
+            throw ItemFault(localized("the post is not in it, only its address"))
         }
         guard WireNote.isPost(note.type) else {
             readCount += 1

@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import Localization
 import NetworkNames
 import Posts
 
@@ -24,9 +25,11 @@ struct MastodonPostConverter {
     /// Returns the created post; nil for a post that not everybody may read.
     mutating func post(_ note: WireNote, in activity: WireActivity) throws(ItemFault) -> Post? {
         guard let id = FediversePost.identity(among: [note.id, note.url]) else {
-            throw ItemFault("id is missing")
+            throw ItemFault(localized("id is missing"))
         }
-        guard note.isContentReadable else { throw ItemFault("content has the wrong type") }
+        guard note.isContentReadable else {
+            throw ItemFault(localized("content has the wrong type"))
+        }
         let owner = try author(of: note, in: activity)
         var wire = FediversePost(identities: [id], author: owner.account)
         if ownPosts.count < maximumOwnPosts { ownPosts.insert(id.hashValue) }
@@ -71,10 +74,10 @@ struct MastodonPostConverter {
             owner = authors.first.flatMap { MastodonOwner(actor: $0, localHost: localHost) }
         }
         guard let owner else {
-            throw ItemFault("nothing tells who made it; is actor.json missing?")
+            throw ItemFault(localized("nothing tells who made it; is actor.json missing?"))
         }
         guard authors.isEmpty || authors.contains(owner.actor) else {
-            throw ItemFault("somebody else made it")
+            throw ItemFault(localized("somebody else made it"))
         }
         return owner
     }

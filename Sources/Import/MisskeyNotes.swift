@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import Localization
 import NetworkNames
 import Posts
 
@@ -35,13 +36,17 @@ struct MisskeyNotes: ArchiveFormat {
         -> ImportSummary
     {
         guard request.purpose == .scheduler else {
-            throw nothingToRead("it holds no favorites; train the classifier from the account")
+            throw nothingToRead(
+                localized("it holds no favorites; train the classifier from the account"))
         }
         guard let owner = try owner() else {
             throw ImportError(
                 .unsupported, path: request.path,
-                "notes of Misskey do not say at which server they were made; log the human in before "
-                    + "(mirror-bot login mastodon --as human)")
+                localized(
+                    """
+                    notes of Misskey do not say at which server they were made; log the human in before \
+                    (mirror-bot login mastodon --as human)
+                    """))
         }
         // The sinks live only during this call, but the compiler cannot see that.
         return try withoutActuallyEscaping(body) { body in
@@ -143,7 +148,7 @@ struct MisskeyNoteConverter {
     /// - Throws: ``ItemFault`` if it is no note.
     mutating func post(_ wire: JSON) throws(ItemFault) -> Post? {
         guard let id = wire["id"]?.nonEmptyText, id.utf8.allSatisfy(\.isASCIIAlphanumeric) else {
-            throw ItemFault("id is missing or not one word")
+            throw ItemFault(localized("id is missing or not one word"))
         }
         if ownPosts.count < maximumOwnPosts { ownPosts.insert(id.hashValue) }
         let audience = PostAudience(status: wire)

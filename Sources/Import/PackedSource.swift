@@ -1,4 +1,5 @@
 internal import CArchive
+import Localization
 
 /// The packing of an archive's files.
 enum Packing {
@@ -77,12 +78,15 @@ struct PackedSource: MemberSource {
     private func bomb(_ allowed: Int) -> ImportError {
         ImportError(
             .bomb, path: path,
-            "it would unpack to more than \(allowed >> 20) MiB, which no archive of this size does")
+            localized(
+                "it would unpack to more than \(allowed >> 20) MiB, which no archive of this size does"
+            ))
     }
 
     private func unsafe(_ name: String) -> ImportError {
         ImportError(
-            .unsafePath, path: path, "the name \(MemberName.shown(name)) leads out of the archive")
+            .unsafePath, path: path,
+            localized("the name \(MemberName.shown(name)) leads out of the archive"))
     }
 
     private func forEachFile(
@@ -93,7 +97,8 @@ struct PackedSource: MemberSource {
             guard !reader.isEncrypted else {
                 throw ImportError(
                     .encrypted, path: path,
-                    "the zip is encrypted; unpack it with its password and give the folder")
+                    localized(
+                        "the zip is encrypted; unpack it with its password and give the folder"))
             }
             let name = reader.name
             if let name {
@@ -131,7 +136,7 @@ final class PackedReader {
 
     init(path: String, packing: Packing) throws {
         guard let handle = archive_read_new() else {
-            throw ImportError(.unreadable, path: path, "out of memory")
+            throw ImportError(.unreadable, path: path, localized("out of memory"))
         }
         self.handle = handle
         self.path = path
@@ -167,12 +172,17 @@ final class PackedReader {
         if packing == .tar, !hasBegun, archive_format(handle) & ARCHIVE_FORMAT_BASE_MASK == 0 {
             return ImportError(
                 .notAnArchive, path: path,
-                "what is packed in it is no archive, or was cut off; "
-                    + "unpack it and give what comes out, or download it again")
+                localized(
+                    """
+                    what is packed in it is no archive, or was cut off; \
+                    unpack it and give what comes out, or download it again
+                    """))
         }
         return ImportError(
             .damaged, path: path,
-            "the \(packing.noun) is incomplete or damaged: its list of files cannot be read; download it again"
+            localized(
+                "the \(packing.noun) is incomplete or damaged: its list of files cannot be read; download it again"
+            )
         )
     }
 
@@ -231,7 +241,9 @@ final class PackedReader {
     private func damaged(_ name: String) -> ImportError {
         ImportError(
             .damaged, path: path,
-            "the \(packing.noun) is damaged: \(MemberName.shown(name)) cannot be unpacked; download it again"
+            localized(
+                "the \(packing.noun) is damaged: \(MemberName.shown(name)) cannot be unpacked; download it again"
+            )
         )
     }
 }

@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import Localization
 import Posts
 
 /// Posts saved in the form of the API of the Mastodon family.
@@ -50,7 +51,9 @@ struct SavedStatuses: ArchiveFormat {
         let wantsPosts = request.purpose == .scheduler
         guard wantsPosts || parts.contains(where: Self.isBackup) else {
             throw nothingToRead(
-                "it holds no favorites; Pixelfed exports none, so train the classifier from the account"
+                localized(
+                    "it holds no favorites; Pixelfed exports none, so train the classifier from the account"
+                )
             )
         }
         // The sinks live only during this call, but the compiler cannot see that.
@@ -199,7 +202,7 @@ struct SavedStatusConverter {
     mutating func post(_ status: MastodonStatus) throws(ItemFault) -> Post? {
         learnOwner(from: status)
         let post = try read(status)
-        guard post.author == owner else { throw ItemFault("somebody else made it") }
+        guard post.author == owner else { throw ItemFault(localized("somebody else made it")) }
         return post.isOpen ? post : nil
     }
 
@@ -220,10 +223,10 @@ struct SavedStatusConverter {
 
     private func read(_ status: MastodonStatus) throws(ItemFault) -> Post {
         guard MastodonStatusReader.identity(of: status) != nil else {
-            throw ItemFault("uri is missing")
+            throw ItemFault(localized("uri is missing"))
         }
         guard let post = reader.read(status)?.post(now: now) else {
-            throw ItemFault("its account has no name")
+            throw ItemFault(localized("its account has no name"))
         }
         return post
     }

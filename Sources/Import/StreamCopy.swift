@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 
 /// A temporary copy of standard input or a pipe, in an unnamed file that lives as long as this
 /// value.
@@ -26,8 +27,11 @@ final class StreamCopy {
         func failure(_ cause: String) -> ImportError {
             ImportError(
                 .unreadable, path: stream.path,
-                "it cannot be kept in \(folder) while it is read: \(cause); set TMPDIR to a folder with more room, or name the "
-                    + "file instead")
+                localized(
+                    """
+                    it cannot be kept in \(folder) while it is read: \(cause); set TMPDIR to a folder with more room, or name the \
+                    file instead
+                    """))
         }
         var template = Array((folder + "/mirror-bot-stream.XXXXXX").utf8CString)
         let descriptor = mkstemp(&template)
@@ -52,7 +56,8 @@ final class StreamCopy {
             size += chunk.count
             guard size <= bytes else {
                 throw ImportError(
-                    .bomb, path: stream.path, "it holds more than \(bytes >> 20) MiB to read")
+                    .bomb, path: stream.path,
+                    localized("it holds more than \(bytes >> 20) MiB to read"))
             }
             var remaining = chunk[...]
             while !remaining.isEmpty {
@@ -63,7 +68,8 @@ final class StreamCopy {
                     if count < 0, errno == EINTR { continue }
                     throw failure(
                         count < 0
-                            ? String(cString: strerror(errno)).lowercased() : "the disk is full")
+                            ? String(cString: strerror(errno)).lowercased()
+                            : localized("the disk is full"))
                 }
                 remaining = remaining.dropFirst(count)
             }

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import NetworkNames
 import Posts
 
@@ -24,9 +25,11 @@ struct XArchive: ArchiveFormat {
     {
         let neededKinds = neededKinds
         guard !neededKinds.isEmpty else {
+            let wantsPosts = request.purpose == .scheduler
+            let file = wantsPosts ? "data/tweets.js" : "data/like.js"
             throw nothingToRead(
-                "it holds no \(request.purpose == .scheduler ? "posts (data/tweets.js)" : "likes (data/like.js)")"
-            )
+                localized(
+                    wantsPosts ? "it holds no posts (\(file))" : "it holds no likes (\(file))"))
         }
         // The sinks live only during this call, but the compiler cannot see that.
         return try withoutActuallyEscaping(body) { body in
@@ -178,7 +181,7 @@ private final class XArchiveRun {
                 continue
             }
             summary.isPart = true
-            let reason = "is listed in the archive but not in it"
+            let reason = localized("is listed in the archive but not in it")
             report(
                 ImportProblem(file: MemberName.shown(name), position: .wholeFile, reason: reason))
         }

@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import Localization
 import Posts
 
 /// The full texts of long posts.
@@ -33,10 +34,12 @@ struct XNoteTexts {
     /// - Throws: ``ItemFault`` if it is no such text, or if there are too many.
     mutating func insert(_ wire: JSON) throws(ItemFault) {
         let core = try wire.object("noteTweet", "core")
-        guard let original = core["text"]?.nonEmptyText else { throw ItemFault("text is missing") }
+        guard let original = core["text"]?.nonEmptyText else {
+            throw ItemFault(localized("text is missing"))
+        }
         guard let writtenTime = wire["noteTweet"]?["createdAt"]?.nonEmptyText,
             let date = Date(rfc3339: writtenTime) ?? Date(xTimestamp: writtenTime)
-        else { throw ItemFault("createdAt is not a date") }
+        else { throw ItemFault(localized("createdAt is not a date")) }
         // `note-tweet.js` has no entities, so an `&` is literal even if it looks like one.
         let text = original.replacing("&", with: "&amp;")
         let note = Note(
@@ -47,11 +50,11 @@ struct XNoteTexts {
             ))
         bytes += note.comparable.utf8.count + note.plain.utf8.count
         guard bytes <= maximumBytes else {
-            throw ItemFault("there are more long texts than fit into memory")
+            throw ItemFault(localized("there are more long texts than fit into memory"))
         }
         let second = Self.second(date)
         guard notes[second, default: []].count < Self.maximumPerSecond else {
-            throw ItemFault("there are too many long texts of one second")
+            throw ItemFault(localized("there are too many long texts of one second"))
         }
         notes[second, default: []].append(note)
     }

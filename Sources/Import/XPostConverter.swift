@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import Localization
 import NetworkNames
 import Posts
 
@@ -19,7 +20,7 @@ struct XPostConverter {
         let fields = try Self.fields(wire)
         let id = try Self.id(fields)
         guard let text = fields["full_text"]?.text ?? fields["text"]?.text else {
-            throw ItemFault("full_text is missing")
+            throw ItemFault(localized("full_text is missing"))
         }
         let time = try Self.time(id: id, written: fields["created_at"]?.nonEmptyText)
         let note = notes.text(of: text, createdAt: time.date)
@@ -130,9 +131,9 @@ struct XPostConverter {
 
     /// A decimal id as a number, which has only one spelling.
     static func id(_ text: String?, field: String) throws(ItemFault) -> UInt64 {
-        guard let text else { throw ItemFault("\(field) is missing") }
+        guard let text else { throw ItemFault(localized("\(field) is missing")) }
         guard text.utf8.allSatisfy(\.isASCIIDigit), let id = UInt64(text) else {
-            throw ItemFault("\(field) is not a number")
+            throw ItemFault(localized("\(field) is not a number"))
         }
         return id
     }
@@ -148,14 +149,14 @@ struct XPostConverter {
         id: UInt64, written: String?, field: StaticString = "created_at"
     ) throws(ItemFault) -> (date: Date, isTrusted: Bool) {
         if let date = XID.time(of: String(id)) { return (date: date, isTrusted: true) }
-        guard let written else { throw ItemFault("\(field) is missing") }
+        guard let written else { throw ItemFault(localized("\(field) is missing")) }
         if let date = Date(xTimestamp: written) {
             let isMidnight = date.milliseconds % 86_400_000 == 0
             return (date: date, isTrusted: !isMidnight)
         }
         // A time without a zone is read as UTC, which is wrong by at most about a day.
         guard let date = Date(xTimestamp: written + " +0000") else {
-            throw ItemFault("\(field) is not a date")
+            throw ItemFault(localized("\(field) is not a date"))
         }
         return (date: date, isTrusted: false)
     }

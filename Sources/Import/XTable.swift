@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import Localization
 import NetworkNames
 import Posts
 
@@ -74,7 +75,7 @@ enum XTable {
                 try read()
             } catch let fault as CSVFault {
                 isBroken = true
-                let reason = "\(fault.reason); nothing behind it was read"
+                let reason = localized("\(fault.reason); nothing behind it was read")
                 report(ImportProblem(file: file, position: .line(fault.line), reason: reason))
             }
         }
@@ -84,7 +85,9 @@ enum XTable {
             do {
                 guard record.count == columns.count else {
                     throw ItemFault(
-                        "the number of its fields is \(record.count), that of the first line \(columns.count)"
+                        localized(
+                            "the number of its fields is \(record.count), that of the first line \(columns.count)"
+                        )
                     )
                 }
                 try body(Row(columns: columns, record: record))
@@ -101,10 +104,11 @@ enum XTable {
             }
             let columns = Dictionary(zip(names, names.indices)) { first, _ in first }
             guard columns.count == names.count else {
-                throw CSVFault(line: header.line, reason: "a column is named twice")
+                throw CSVFault(line: header.line, reason: localized("a column is named twice"))
             }
             if let missing = XTable.required.first(where: { columns[$0] == nil }) {
-                throw CSVFault(line: header.line, reason: "there is no column \(missing)")
+                throw CSVFault(
+                    line: header.line, reason: localized("there is no column \(missing)"))
             }
             self.columns = columns
         }
@@ -117,7 +121,7 @@ extension XPostConverter {
     /// - Throws: ``ItemFault`` if it is no post.
     func post(_ row: XTable.Row) throws(ItemFault) -> Post {
         let id = try Self.id(row["tweet_id"], field: "tweet_id")
-        guard let text = row["text"] else { throw ItemFault("text is missing") }
+        guard let text = row["text"] else { throw ItemFault(localized("text is missing")) }
         let time = try Self.time(id: id, written: row["timestamp"], field: "timestamp")
         let isRepost = row["retweeted_status_id"] != nil || Self.isRepost(text)
         let addresses = (row["expanded_urls"] ?? "").split(separator: ",").map(String.init)

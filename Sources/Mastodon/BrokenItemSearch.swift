@@ -1,4 +1,5 @@
 import Formats
+import Localization
 package import Networks
 import Posts
 
@@ -467,7 +468,8 @@ extension MastodonNetwork {
         func ignoredBounds() -> NetworkError {
             client.error(
                 feed.operation, .rejected, outcome: .refused,
-                detail: "the server does not keep to the part of the feed that was asked for")
+                detail: localized(
+                    "the server does not keep to the part of the feed that was asked for"))
         }
         guard isBounded, memory.idsAreOrdered(in: feed),
             let newest = list.newerCursor.flatMap(MastodonPlace.init)

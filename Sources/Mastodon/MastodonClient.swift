@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import NetworkNames
 import Networks
 import Posts
@@ -40,9 +41,12 @@ struct MastodonClient: NetworkClient {
     func send(_ call: NetworkCall, token: Secret?) async throws -> HTTPResponse {
         let token = token?.reveal()
         if let token, token.isEmpty || !token.isVisibleASCII {
-            let problem = token.isEmpty ? "is empty" : "holds a space or line break"
             throw error(
-                call, .unauthorized, outcome: .notSent, detail: "the access token \(problem)")
+                call, .unauthorized, outcome: .notSent,
+                detail: localized(
+                    token.isEmpty
+                        ? "the access token is empty"
+                        : "the access token holds a space or line break"))
         }
         // `Bearer` has a capital letter, because some servers compare it exactly.
         let response = try await answer(to: call, authorization: token.map { "Bearer \($0)" })

@@ -1,5 +1,6 @@
 import Formats
 package import Foundation
+import Localization
 package import Networks
 import Posts
 import Transport
@@ -132,7 +133,7 @@ extension MastodonNetwork {
         guard list.isIncomplete else { return }
         var error = client.error(
             feed.operation, .unavailable, outcome: .refused,
-            detail: "the server builds the timeline anew")
+            detail: localized("the server builds the timeline anew"))
         error.retryAfter = client.now() + Self.rebuildDelay
         throw error
     }
@@ -152,7 +153,7 @@ extension MastodonNetwork {
         }
         throw client.error(
             feed.operation, .rejected, outcome: .refused,
-            detail: "the item that the page begins below is gone")
+            detail: localized("the item that the page begins below is gone"))
     }
 
     package func ownPosts(since: Date) async throws -> [ObservedPost] {
@@ -161,7 +162,7 @@ extension MastodonNetwork {
         var foundPosts: [ObservedPost] = []
         while let page = try await walk.next() {
             guard page.unreadable.isEmpty else {
-                throw incomplete("a post of the account cannot be read")
+                throw incomplete(localized("a post of the account cannot be read"))
             }
             foundPosts += page.items.filter {
                 !$0.post.isTimeTrusted || $0.post.createdAt >= earliestTime
@@ -173,7 +174,7 @@ extension MastodonNetwork {
             }
         }
         guard walk.isComplete else {
-            throw incomplete("the server's pages do not reach back far enough")
+            throw incomplete(localized("the server's pages do not reach back far enough"))
         }
         return foundPosts
     }
@@ -299,7 +300,9 @@ extension MastodonNetwork {
             throw client.error(
                 call, .tooLarge, outcome: .refused,
                 detail:
-                    "one item is larger than an answer may be, or the server sends more than one")
+                    localized(
+                        "one item is larger than an answer may be, or the server sends more than one"
+                    ))
         }
         let address = feed == .mentions ? beginning.values[["0", "status", "id"]] : id
         return MastodonList.Entry(

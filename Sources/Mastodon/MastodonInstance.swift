@@ -1,5 +1,6 @@
 import Formats
 import Foundation
+import Localization
 import NetworkNames
 import Networks
 import Posts
@@ -152,7 +153,7 @@ extension MastodonInstance {
         guard error.isPermanent else { return error }
         var error = error
         error.code = .unavailable
-        error.detail = "the server does not say what it is"
+        error.detail = localized("the server does not say what it is")
         return error
     }
 }
@@ -215,20 +216,23 @@ extension MastodonNetwork {
         let hostInName = nameParts.count == 2 ? nameParts[1].lowercased() : nil
         if let hostInName, hostInName != server.host { return hostInName }
         guard let accountHost = account.hosts.first ?? hostInName ?? statedDomain else {
-            throw uncertain("neither the account nor the instance tells the host of its name")
+            throw uncertain(
+                localized("neither the account nor the instance tells the host of its name"))
         }
         if accountHost == statedDomain { return accountHost }
         guard let webFingerHost = try await webFingerDomain(of: "\(nameParts[0])@\(accountHost)")
         else {
             guard statedDomain == nil else {
-                throw uncertain("the instance and the account's address name different hosts")
+                throw uncertain(
+                    localized("the instance and the account's address name different hosts"))
             }
             return accountHost
         }
         guard
             statedDomain == nil || webFingerHost == statedDomain || webFingerHost == accountHost
         else {
-            throw uncertain("the instance, the account's address and its name name different hosts")
+            throw uncertain(
+                localized("the instance, the account's address and its name name different hosts"))
         }
         return webFingerHost
     }
@@ -264,7 +268,7 @@ extension MastodonNetwork {
         let user = name.prefix { $0 != "@" }.lowercased()
         guard parts.count == 2, parts[0].lowercased() == "acct:\(user)",
             let host = MastodonInstance.hostName(String(parts[1]))
-        else { throw uncertain("what the server tells others is about another account") }
+        else { throw uncertain(localized("what the server tells others is about another account")) }
         return host
     }
 

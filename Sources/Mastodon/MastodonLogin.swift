@@ -1,6 +1,7 @@
 import Cryptography
 import Formats
 package import Foundation
+import Localization
 import NetworkNames
 package import Networks
 package import Posts
@@ -109,7 +110,8 @@ package struct MastodonLogin: Sendable {
         else {
             throw client.error(
                 .logIn, .rejected, outcome: .notSent,
-                detail: "that is not a code; copy what the server shows, and nothing else")
+                detail: localized(
+                    "that is not a code; copy what the server shows, and nothing else"))
         }
         client.knownSecrets.add(Secret(code), request.clientSecret, request.verifier)
         var form = [
@@ -208,7 +210,9 @@ package struct MastodonLogin: Sendable {
         } catch var error as NetworkError where Self.isRefusal(error) {
             error.code = .rejected
             error.detail =
-                "the code was not accepted: it is wrong, was used before or is too old; begin again"
+                localized(
+                    "the code was not accepted: it is wrong, was used before or is too old; begin again"
+                )
             throw error
         }
     }
@@ -465,8 +469,9 @@ package enum MastodonBotScope: String, CaseIterable, Sendable {
     package var consequence: String? {
         switch self {
         case .readAccounts, .readStatuses, .readNotifications, .writeStatuses: nil
-        case .writeFavourites: "the bot cannot favorite"
-        case .writeAccounts: "the bot cannot mark its account as automated; do that in its profile"
+        case .writeFavourites: localized("the bot cannot favorite")
+        case .writeAccounts:
+            localized("the bot cannot mark its account as automated; do that in its profile")
         }
     }
 

@@ -1,5 +1,6 @@
 import Formats
 package import Foundation
+import Localization
 import NetworkNames
 package import Networks
 package import Posts
@@ -139,7 +140,7 @@ package struct MastodonNetwork: SocialNetwork {
         guard let post = try await translator().post(status) else {
             throw client.error(
                 .readPost, .malformedResponse, outcome: .refused,
-                detail: "the post has no author or no address")
+                detail: localized("the post has no author or no address"))
         }
         return post
     }
@@ -195,14 +196,14 @@ package struct MastodonNetwork: SocialNetwork {
             else {
                 throw error
             }
-            throw notFound("the server does not look posts up by their addresses")
+            throw notFound(localized("the server does not look posts up by their addresses"))
         }
         let translator = try await translator()
         for status in results where MastodonStatusReader.identity(of: status) == identity.value {
             guard try await isListed(status), let post = translator.post(status) else { continue }
             return post
         }
-        throw notFound("the server does not find the post by its address")
+        throw notFound(localized("the server does not find the post by its address"))
     }
 
     package func isShownToAnybody(_ address: String) async throws -> Bool? {
@@ -266,8 +267,9 @@ package struct MastodonNetwork: SocialNetwork {
         guard !trustsVisibility, let audienceGap = memory.program.audienceGap.value else { return }
         throw client.error(
             .readOwnPosts, .configuration, outcome: .refused,
-            detail:
+            detail: localized(
                 "the server runs \(audienceGap); if the account has none, set TRUST_HUMAN_SERVER=yes"
+            )
         )
     }
 
@@ -276,8 +278,11 @@ package struct MastodonNetwork: SocialNetwork {
         guard !program.keepsVisibility.value else { return }
         throw client.error(
             .publish, .configuration, outcome: .refused,
-            detail: "the server runs \(program.name), where a post does not keep its visibility "
-                + "(\(program.keepsVisibility.source)); use an account of another server for the bot"
+            detail: localized(
+                """
+                the server runs \(program.name), where a post does not keep its visibility \
+                (\(program.keepsVisibility.source)); use an account of another server for the bot
+                """)
         )
     }
 
@@ -394,7 +399,7 @@ package struct MastodonNetwork: SocialNetwork {
         guard parts.allSatisfy(MastodonID.isUsable) else {
             throw client.error(
                 operation, .rejected, outcome: .notSent,
-                detail: "the post's address is not an id of this server")
+                detail: localized("the post's address is not an id of this server"))
         }
         return ["api", "v1"] + parts
     }
@@ -433,7 +438,8 @@ extension MastodonNetwork {
         return try await departure(call) { [client] response, call in
             let status = try client.decode(MastodonStatus.self, from: response, call)
             guard let identity = MastodonStatusReader.identity(of: status) else {
-                throw client.malformed(call, response, detail: "the published post has no address")
+                throw client.malformed(
+                    call, response, detail: localized("the published post has no address"))
             }
             // With a wrong address, another post would later be deleted, edited or answered. The
             // account's own list has the right address.
@@ -442,7 +448,7 @@ extension MastodonNetwork {
             guard status.id != draft.replyTo, isOwn else {
                 throw client.malformed(
                     call, response,
-                    detail: "the server's answer names another post than the new one")
+                    detail: localized("the server's answer names another post than the new one"))
             }
             return PublishedPost(
                 id: PostID(network: .mastodon, value: identity), address: status.id,
@@ -459,17 +465,17 @@ extension MastodonNetwork {
         guard Self.isKey(draft.key) else {
             throw client.error(
                 call, .rejected, outcome: .notSent,
-                detail: "the draft's key is not 1 through 64 letters and digits")
+                detail: localized("the draft's key is not 1 through 64 letters and digits"))
         }
         if let address = draft.replyTo, !MastodonID.isUsable(address) {
             throw client.error(
                 call, .rejected, outcome: .notSent,
-                detail: "the answered post's address is not an id of this server")
+                detail: localized("the answered post's address is not an id of this server"))
         }
         guard draft.pictures.allSatisfy({ MastodonID.isUsable($0.name) }) else {
             throw client.error(
                 call, .rejected, outcome: .notSent,
-                detail: "what a picture is called is not an id of this server")
+                detail: localized("what a picture is called is not an id of this server"))
         }
         call.headers = [("Idempotency-Key", draft.key)]
         call.body = try body(of: draft)
@@ -532,7 +538,9 @@ extension MastodonNetwork {
                 throw client.error(
                     call, .rejected, outcome: .notSent,
                     detail:
-                        "the server shows another post under the name of the one to delete, so nothing was deleted"
+                        localized(
+                            "the server shows another post under the name of the one to delete, so nothing was deleted"
+                        )
                 )
             }
         }
@@ -607,7 +615,9 @@ extension MastodonNetwork {
             throw client.error(
                 call, .capability, outcome: .refused,
                 detail:
-                    "the server has no such mark for this account; say in its profile that it is automated"
+                    localized(
+                        "the server has no such mark for this account; say in its profile that it is automated"
+                    )
             )
         }
     }
@@ -625,7 +635,7 @@ extension MastodonNetwork {
         }
         guard exists else {
             throw client.error(
-                call, .notFound, outcome: .refused, detail: "the answered post is gone")
+                call, .notFound, outcome: .refused, detail: localized("the answered post is gone"))
         }
     }
 

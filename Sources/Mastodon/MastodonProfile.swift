@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 package import Networks
 import Posts
 import Transport
@@ -35,7 +36,8 @@ extension MastodonNetwork: ProfiledNetwork {
         guard stored.hasSameText(as: wanted) else {
             throw client.error(
                 call, .capability, outcome: .refused,
-                detail: "the server did not take all of it; write it into the profile by hand")
+                detail: localized(
+                    "the server did not take all of it; write it into the profile by hand"))
         }
     }
 
@@ -48,7 +50,9 @@ extension MastodonNetwork: ProfiledNetwork {
             throw client.error(
                 call, .capability, outcome: .refused,
                 detail:
-                    "the server does not give out the profile as its owner wrote it; change it by hand"
+                    localized(
+                        "the server does not give out the profile as its owner wrote it; change it by hand"
+                    )
             )
         }
         return AccountProfile(bio: note, fields: wire.fields, limits: limits, page: wire.page)
@@ -57,7 +61,7 @@ extension MastodonNetwork: ProfiledNetwork {
     private func changedMeanwhile() -> NetworkError {
         client.error(
             .changeProfile, .conflict, outcome: .notSent,
-            detail: "the profile was changed meanwhile; try again")
+            detail: localized("the profile was changed meanwhile; try again"))
     }
 }
 

@@ -1,4 +1,5 @@
 import Formats
+import Localization
 package import Networks
 import Posts
 
@@ -7,9 +8,9 @@ struct Known<Value: Equatable & Sendable>: Equatable, Sendable {
     let value: Value
     /// A file of the program's source, its documentation, the version on which it was seen, or
     /// `doctor --probe`.
-    let source: String
+    let source: LocalizedText
 
-    init(_ value: Value, source: String) {
+    init(_ value: Value, source: LocalizedText) {
         self.value = value
         self.source = source
     }
@@ -31,9 +32,11 @@ struct MastodonProgram: Equatable, Sendable {
     }
 
     /// The source of a value that is not known, but safe to assume.
-    private static let assumed = "assumed"
+    private static let assumed = LocalizedText("assumed")
 
-    let name: String
+    private let title: LocalizedText
+
+    var name: String { title.description }
 
     // MARK: Publishing
 
@@ -59,7 +62,7 @@ struct MastodonProgram: Equatable, Sendable {
     /// runs …`; nil if it returns the audience of every post.
     ///
     /// docs/audience.md has more sources.
-    var audienceGap = Known<String?>(nil, source: assumed)
+    var audienceGap = Known<LocalizedText?>(nil, source: assumed)
 
     // MARK: Reading
 
@@ -106,8 +109,8 @@ struct MastodonProgram: Equatable, Sendable {
     /// Some programs register such an application, but later refuse each of its addresses.
     var supportsReturnAddress = Known(false, source: assumed)
 
-    private init(_ name: String, _ describe: (inout MastodonProgram) -> Void = { _ in }) {
-        self.name = name
+    private init(_ title: LocalizedText, _ describe: (inout MastodonProgram) -> Void = { _ in }) {
+        self.title = title
         describe(&self)
     }
 }
@@ -126,7 +129,8 @@ extension MastodonProgram {
         program.addressIDForm = Known(
             .decimal, source: "app/lib/activitypub/tag_manager.rb, uri_for")
         program.supportsUpdateType = Known(true, source: "app/models/notification.rb")
-        program.editsPosts = Known(true, source: "app/services/update_status_service.rb, since 3.5")
+        program.editsPosts = Known(
+            true, source: LocalizedText("app/services/update_status_service.rb, since 3.5"))
         program.marksEdits = Known(
             true, source: "app/serializers/rest/status_serializer.rb, edited_at")
         program.hidesDeletedPosts = Known(
@@ -149,17 +153,17 @@ extension MastodonProgram {
             // The headers of its answers state another limit, which is not this one.
             program.addressLimit = Known(
                 AddressLimit(count: 300, period: 300),
-                source: "advanced-rate-limit-requests, the default")
+                source: LocalizedText("advanced-rate-limit-requests, the default"))
             program.editsPosts = Known(
-                minorVersion >= 18, source: "release notes of 0.18")
+                minorVersion >= 18, source: LocalizedText("release notes of 0.18"))
             program.marksEdits = program.editsPosts
             program.hidesDeletedPosts = Known(true, source: seenOnGoToSocial)
             program.knowsFineScopes = Known(true, source: seenOnGoToSocial)
             program.ignoresScopes = Known(
-                minorVersion < 19, source: "release notes of 0.19")
+                minorVersion < 19, source: LocalizedText("release notes of 0.19"))
             program.supportsReturnAddress = Known(
                 minorVersion >= 19,
-                source: "internal/processing/application/create.go, since 0.19")
+                source: LocalizedText("internal/processing/application/create.go, since 0.19"))
         }
     }
 
@@ -175,7 +179,8 @@ extension MastodonProgram {
         program.idsIdentifyPeople = Known(
             true, source: "lib/pleroma/web/mastodon_api/views/status_view.ex")
         program.editsPosts = Known(
-            true, source: "lib/pleroma/web/common_api.ex of Akkoma 3.16, make_update_data")
+            true,
+            source: LocalizedText("lib/pleroma/web/common_api.ex of Akkoma 3.16, make_update_data"))
         program.hidesDeletedPosts = Known(
             true, source: "lib/pleroma/web/mastodon_api/controllers/status_controller.ex")
         program.knowsFineScopes = Known(true, source: "lib/pleroma/web/plugs/o_auth_scopes_plug.ex")
@@ -184,60 +189,71 @@ extension MastodonProgram {
     }
 
     static let snac = MastodonProgram("snac") { program in
-        program.listedVisibilities = Known([.public, .unlisted], source: "seen on snac 2.94")
+        program.listedVisibilities = Known(
+            [.public, .unlisted], source: LocalizedText("seen on snac 2.94"))
         program.depths = Known(
             [.ownPosts: 256, .mentions: 64],
-            source: "mastoapi.c, timeline_list with 256 entries and notify_list with 64")
-        program.editsPosts = Known(true, source: "seen on snac 2.94")
-        program.marksEdits = Known(true, source: "seen on snac 2.94")
-        program.hidesDeletedPosts = Known(true, source: "seen on snac 2.94")
-        program.knowsFineScopes = Known(true, source: "seen on snac 2.94")
-        program.ignoresScopes = Known(true, source: "seen on snac 2.94")
+            source: LocalizedText(
+                "mastoapi.c, timeline_list with 256 entries and notify_list with 64"))
+        program.editsPosts = Known(true, source: LocalizedText("seen on snac 2.94"))
+        program.marksEdits = Known(true, source: LocalizedText("seen on snac 2.94"))
+        program.hidesDeletedPosts = Known(true, source: LocalizedText("seen on snac 2.94"))
+        program.knowsFineScopes = Known(true, source: LocalizedText("seen on snac 2.94"))
+        program.ignoresScopes = Known(true, source: LocalizedText("seen on snac 2.94"))
     }
 
     static let takahe = MastodonProgram("Takahe") { program in
         program.audienceGap = Known(
-            "Takahe, which shows posts for its own people alone as public",
+            LocalizedText("Takahe, which shows posts for its own people alone as public"),
             source: "activities/models/post.py, to_mastodon_json")
         program.listedVisibilities = Known(
             [.public, .unlisted], source: "api/views/accounts.py, account_statuses")
-        program.editsPosts = Known(true, source: "seen on Takahe 0.11")
+        program.editsPosts = Known(true, source: LocalizedText("seen on Takahe 0.11"))
         program.keepsVisibilityInEdits = Known(
-            false, source: "activities/models/post.py, edit_local: it becomes public")
-        program.marksEdits = Known(true, source: "seen on Takahe 0.11")
-        program.hidesDeletedPosts = Known(true, source: "seen on Takahe 0.11")
+            false, source: LocalizedText("activities/models/post.py, edit_local: it becomes public")
+        )
+        program.marksEdits = Known(true, source: LocalizedText("seen on Takahe 0.11"))
+        program.hidesDeletedPosts = Known(true, source: LocalizedText("seen on Takahe 0.11"))
     }
 
     static let friendica = MastodonProgram("Friendica") { program in
         program.listedVisibilities = Known(everyVisibility, source: seenOnFriendica)
         program.editsPosts = Known(true, source: seenOnFriendica)
-        program.keepsProfiles = Known(false, source: "\(seenOnFriendica): no `source`")
+        program.keepsProfiles = Known(
+            false, source: LocalizedText("seen on Friendica 2024.09: no `source`"))
     }
 
     /// WordPress with the plugin Enable Mastodon Apps.
-    static let wordPress = MastodonProgram("WordPress with Enable Mastodon Apps") { program in
+    static let wordPress = MastodonProgram(LocalizedText("WordPress with Enable Mastodon Apps")) {
+        program in
         program.returnsReplyID = Known(false, source: seenOnWordPress)
         program.keepsVisibility = Known(
-            false, source: "\(seenOnWordPress): nobody sees an unlisted post")
+            false,
+            source: LocalizedText(
+                "seen on Enable Mastodon Apps 1.6.1: nobody sees an unlisted post"))
         program.audienceGap = Known(
-            "WordPress, which shows private posts as public", source: seenOnWordPress)
+            LocalizedText("WordPress, which shows private posts as public"), source: seenOnWordPress
+        )
         program.listedVisibilities = Known(
             everyVisibility, source: "includes/handler/class-handler.php, get_posts")
         program.editsPosts = Known(true, source: "includes/class-mastodon-api.php, api_edit_post")
         program.keepsVisibilityInEdits = Known(
-            false, source: "includes/class-mastodon-api.php, api_edit_post: it becomes public")
+            false,
+            source: LocalizedText(
+                "includes/class-mastodon-api.php, api_edit_post: it becomes public"))
         program.keepsProfiles = Known(false, source: seenOnWordPress)
     }
 
     /// Sharkey, Firefish, Iceshrimp, CherryPick and other descendants of Misskey.
-    static let misskey = MastodonProgram("descendants of Misskey") { program in
+    static let misskey = MastodonProgram(LocalizedText("descendants of Misskey")) { program in
         program.audienceGap = Known(
-            "a descendant of Misskey, which shows posts for its own people alone as public",
+            LocalizedText(
+                "a descendant of Misskey, which shows posts for its own people alone as public"),
             source: "docs/audience.md")
     }
 
     /// An unknown program.
-    static let other = MastodonProgram("another program")
+    static let other = MastodonProgram(LocalizedText("another program"))
 
     /// The known programs, in the order of the documentation.
     static let all = [
@@ -246,9 +262,9 @@ extension MastodonProgram {
     ]
 
     private static let everyVisibility = Set(Visibility.allCases)
-    private static let seenOnGoToSocial = "seen on GoToSocial 57cb4fe"
-    private static let seenOnFriendica = "seen on Friendica 2024.09"
-    private static let seenOnWordPress = "seen on Enable Mastodon Apps 1.6.1"
+    private static let seenOnGoToSocial = LocalizedText("seen on GoToSocial 57cb4fe")
+    private static let seenOnFriendica = LocalizedText("seen on Friendica 2024.09")
+    private static let seenOnWordPress = LocalizedText("seen on Enable Mastodon Apps 1.6.1")
 }
 
 // MARK: Recognizing a program
@@ -320,7 +336,7 @@ extension MastodonProgram {
     ///   were not measured are missing.
     func overruled(by findings: [ServerPromise: Bool]) -> MastodonProgram {
         var program = self
-        let source = "mirror-bot doctor --probe"
+        let source: LocalizedText = "mirror-bot doctor --probe"
         func measured(_ promise: ServerPromise) -> Known<Bool>? {
             findings[promise].map { isKept in Known(isKept, source: source) }
         }
@@ -372,70 +388,89 @@ extension MastodonProgram {
     /// The habits in words, in the order of the documentation.
     var habits: [ServerHabit] {
         [
-            ServerHabit("once rests on", duplicateProtection, source: keepsIdempotencyKeys.source),
+            ServerHabit(
+                localized("once rests on"), duplicateProtection,
+                source: keepsIdempotencyKeys.source.description),
             Self.habit(
-                "a repeated request", keepsIdempotencyKeys, ifTrue: "publishes once, by its key",
-                ifFalse: "publishes twice"),
+                localized("a repeated request"), keepsIdempotencyKeys,
+                ifTrue: localized("publishes once, by its key"),
+                ifFalse: localized("publishes twice")),
             Self.habit(
-                "a reply to a deleted post", refusesRepliesToDeletedPosts, ifTrue: "is refused",
-                ifFalse: "becomes a post of its own"),
+                localized("a reply to a deleted post"), refusesRepliesToDeletedPosts,
+                ifTrue: localized("is refused"),
+                ifFalse: localized("becomes a post of its own")),
             Self.habit(
-                "the answer to a new reply", returnsReplyID, ifTrue: "names it",
-                ifFalse: "names the answered post"),
+                localized("the answer to a new reply"), returnsReplyID,
+                ifTrue: localized("names it"),
+                ifFalse: localized("names the answered post")),
             Self.habit(
-                "a post's visibility", keepsVisibility, ifTrue: "is kept", ifFalse: "is not kept",
+                localized("a post's visibility"), keepsVisibility, ifTrue: localized("is kept"),
+                ifFalse: localized("is not kept"),
                 measuredAs: .keepsVisibility),
             Self.habit(
-                "a direct post", keepsDirect, ifTrue: "is shown to few",
-                ifFalse: "is shown to strangers", measuredAs: .hidesDirect),
+                localized("a direct post"), keepsDirect, ifTrue: localized("is shown to few"),
+                ifFalse: localized("is shown to strangers"), measuredAs: .hidesDirect),
             ServerHabit(
-                "posts for few",
-                audienceGap.value == nil ? "are told apart" : "may be shown as public",
-                source: audienceGap.source),
+                localized("posts for few"),
+                audienceGap.value == nil
+                    ? localized("are told apart") : localized("may be shown as public"),
+                source: audienceGap.source.description),
             ServerHabit(
-                "the account's own list", "has \(Self.words(listedVisibilities.value))",
-                source: listedVisibilities.source,
+                localized("the account's own list"), Self.words(listedVisibilities.value),
+                source: listedVisibilities.source.description,
                 measuredAs: .listsNewPosts),
             Self.habit(
-                "who is named", idsIdentifyPeople, ifTrue: "is told by the list",
-                ifFalse: "is told by text and list"),
+                localized("who is named"), idsIdentifyPeople,
+                ifTrue: localized("is told by the list"),
+                ifFalse: localized("is told by text and list")),
             Self.habit(
-                "a published post", editsPosts, ifTrue: "can be changed",
-                ifFalse: "cannot be changed", measuredAs: .edits),
+                localized("a published post"), editsPosts, ifTrue: localized("can be changed"),
+                ifFalse: localized("cannot be changed"), measuredAs: .edits),
             Self.habit(
-                "a changed post's visibility", keepsVisibilityInEdits, ifTrue: "is kept",
-                ifFalse: "becomes public",
+                localized("a changed post's visibility"), keepsVisibilityInEdits,
+                ifTrue: localized("is kept"),
+                ifFalse: localized("becomes public"),
                 measuredAs: .editsKeepVisibility
             ),
             Self.habit(
-                "a changed post", marksEdits, ifTrue: "is marked", ifFalse: "is told by its text",
+                localized("a changed post"), marksEdits, ifTrue: localized("is marked"),
+                ifFalse: localized("is told by its text"),
                 measuredAs: .tellsEdits),
             Self.habit(
-                "a deleted post", hidesDeletedPosts, ifTrue: "is denied", ifFalse: "stays readable",
+                localized("a deleted post"), hidesDeletedPosts, ifTrue: localized("is denied"),
+                ifFalse: localized("stays readable"),
                 measuredAs: .deletes),
             Self.habit(
-                "mirror-bot profile", keepsProfiles, ifTrue: "writes it", ifFalse: "is done by hand"
+                "mirror-bot profile", keepsProfiles, ifTrue: localized("writes it"),
+                ifFalse: localized("is done by hand")
             ),
             Self.habit(
-                "fine scopes", knowsFineScopes, ifTrue: "are known", ifFalse: "are not known"),
+                localized("fine scopes"), knowsFineScopes, ifTrue: localized("are known"),
+                ifFalse: localized("are not known")),
             Self.habit(
-                "a token", ignoresScopes, ifTrue: "can do everything",
-                ifFalse: "can do what its scopes say"),
+                localized("a token"), ignoresScopes, ifTrue: localized("can do everything"),
+                ifFalse: localized("can do what its scopes say")),
             Self.habit(
-                "a login", supportsReturnAddress, ifTrue: "leads back to the page",
-                ifFalse: "shows a code"),
+                localized("a login"), supportsReturnAddress,
+                ifTrue: localized("leads back to the page"),
+                ifFalse: localized("shows a code")),
         ]
     }
 
     /// The reason why a post is not published twice after a lost answer.
     private var duplicateProtection: String {
-        if keepsIdempotencyKeys.value { return "the key" }
-        var protection = "the look at the own list"
-        if !listedVisibilities.value.contains(.direct) {
-            protection += "; for few, below the answered post"
+        if keepsIdempotencyKeys.value { return localized("the key") }
+        return switch (listedVisibilities.value.contains(.direct), returnsReplyID.value) {
+        case (true, true): localized("the look at the own list")
+        case (true, false):
+            localized("the look at the own list; an answer is not sent again")
+        case (false, true):
+            localized("the look at the own list; for few, below the answered post")
+        case (false, false):
+            localized(
+                "the look at the own list; for few, below the answered post; an answer is not sent again"
+            )
         }
-        if !returnsReplyID.value { protection += "; an answer is not sent again" }
-        return protection
     }
 
     private static func habit(
@@ -443,13 +478,27 @@ extension MastodonProgram {
         ifFalse textIfFalse: String, measuredAs promise: ServerPromise? = nil
     ) -> ServerHabit {
         ServerHabit(
-            name, habit.value ? textIfTrue : textIfFalse, source: habit.source, measuredAs: promise)
+            name, habit.value ? textIfTrue : textIfFalse,
+            source: habit.source.description, measuredAs: promise)
     }
 
+    /// What an account's list has, as the value of a habit.
     private static func words(_ visibilities: Set<Visibility>) -> String {
-        if visibilities == Set(Visibility.allCases) { return "all posts" }
-        let names = Visibility.allCases.filter(visibilities.contains).map(\.rawValue)
-        return names.isEmpty ? "no new posts" : names.joined(separator: ", ") + " posts"
+        if visibilities == Set(Visibility.allCases) { return localized("has all posts") }
+        let names = Visibility.allCases.filter(visibilities.contains).map(name)
+        if names.isEmpty { return localized("has no new posts") }
+        let list = names.joined(separator: localized(", "))
+        return localized("has \(list) posts")
+    }
+
+    private static func name(of visibility: Visibility) -> String {
+        switch visibility {
+        case .public: localized("public")
+        case .unlisted: localized("unlisted")
+        case .private: localized("private")
+        case .local: localized("local")
+        case .direct: localized("direct")
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 import Cryptography
 package import Foundation
+import Localization
 import Networks
 package import Posts
 import Transport
@@ -206,7 +207,7 @@ actor MastodonSession {
         } catch {
             throw client.error(
                 .refreshSession, .unavailable, outcome: .notSent,
-                detail: "the store of the session does not work")
+                detail: localized("the store of the session does not work"))
         }
     }
 }
@@ -299,7 +300,7 @@ extension MastodonClient {
             error.outcome = .notSent
             if error.isPermanent, !error.stopsActor || error.code == .missingScope {
                 error.code = .unauthorized
-                error.detail = "the session has ended and cannot be renewed"
+                error.detail = localized("the session has ended and cannot be renewed")
             }
             throw error
         }

@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Logging
 package import Posts
 import ServiceLifecycle
@@ -176,7 +177,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             }
         return NetworkError(
             code: wait.code, network: network.name, host: network.host, operation: operation,
-            detail: "the network has asked to wait", retryAfter: wait.until, outcome: .notSent)
+            detail: localized("the network has asked to wait"), retryAfter: wait.until,
+            outcome: .notSent)
     }
 
     private var currentState: State { lock.withLock { state } }

@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Posts
 
 /// A failed call to a network.
@@ -173,53 +174,59 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
     }
 
     package var description: String {
-        var causes = ["could not \(operation.phrase) on \(network.displayName) (\(host)): \(cause)"]
-        if let hint { causes.append(hint) }
-        if let requestID { causes.append("request id \(requestID)") }
-        causes.append(prospect)
-        return causes.joined(separator: "; ")
+        let failure = localized(
+            "could not \(operation.phrase) on \(network.displayName) (\(host)): \(cause)")
+        let request = requestID.map { localized("request id \($0)") }
+        return [failure, hint, request, prospect].compactMap(\.self)
+            .joined(separator: localized("; "))
     }
 
     /// The phrase that says whether the call will be repeated.
     private var prospect: String {
         if stopsActor {
-            return
-                (isAnonymous
-                ? "no more calls are made" : "no more calls are made with these credentials")
-                + (hint == nil ? "" : " until that is done")
+            switch (isAnonymous, hint == nil) {
+            case (true, true): return localized("no more calls are made")
+            case (true, false): return localized("no more calls are made until that is done")
+            case (false, true): return localized("no more calls are made with these credentials")
+            case (false, false):
+                return localized(
+                    "no more calls are made with these credentials until that is done")
+            }
         }
-        if isPermanent { return "this will not be tried again" }
+        if isPermanent { return localized("this will not be tried again") }
         if operation.isWrite, operation != .upload, outcome == .unknown {
-            return "before another attempt it is looked up"
+            return localized("before another attempt it is looked up")
         }
-        return retryAfter.map { "this may be tried again after \($0.rfc3339)" }
-            ?? "this may be tried again"
+        return retryAfter.map { localized("this may be tried again after \($0.rfc3339)") }
+            ?? localized("this may be tried again")
     }
 
     private var cause: String {
         let serverWords = [detail, serverCode.map { "\"\($0)\"" }].compactMap(\.self).joined(
             separator: ": ")
         guard let status else { return serverWords.isEmpty ? code.rawValue : serverWords }
-        return "the server answered \(status)"
-            + (serverWords.isEmpty ? " (\(code.rawValue))" : " (\(serverWords))")
+        return localized(
+            "the server answered \(status) (\(serverWords.isEmpty ? code.rawValue : serverWords))")
     }
 
     private var hint: String? {
         switch code {
-        case .unauthorized where operation == .logIn: network.traits.wrongLogin
+        case .unauthorized where operation == .logIn: network.traits.wrongLogin.description
         case .unauthorized where isAnonymous:
-            "the server answers only who is logged in: configure a login"
-        case .unauthorized: network.traits.newCredentials
-        case .missingScope: "make a new access token with the scopes that docs/settings.md names"
-        case .accountDisabled: "log in with a browser to see what the server wants"
-        case .redirected: "if this lasts, configure the server by the address it redirects to"
+            localized("the server answers only who is logged in: configure a login")
+        case .unauthorized: network.traits.newCredentials.description
+        case .missingScope:
+            localized("make a new access token with the scopes that docs/settings.md names")
+        case .accountDisabled: localized("log in with a browser to see what the server wants")
+        case .redirected:
+            localized("if this lasts, configure the server by the address it redirects to")
         case .malformedResponse where status != nil:
-            "check that this is a \(network.displayName) server"
-        case .creditsDepleted: "add credits in the developer console"
-        case .overBudget: "raise X_BUDGET_USD_PER_MONTH, or wait"
+            localized("check that this is a \(network.displayName) server")
+        case .creditsDepleted: localized("add credits in the developer console")
+        case .overBudget: localized("raise X_BUDGET_USD_PER_MONTH, or wait")
         // With this status the user cannot correct the request.
         case .configuration where status == 403: nil
-        case .configuration: "correct the setting"
+        case .configuration: localized("correct the setting")
         case .forbidden, .notFound, .rateLimited, .rejected, .tooLong, .duplicate, .conflict,
             .unavailable, .transport, .malformedResponse, .tooLarge, .capability, .capReached:
             nil
@@ -231,26 +238,27 @@ extension NetworkError.Code {
     /// The failure in plain words, without a full stop: why an action was not sent.
     package var sentence: String {
         switch self {
-        case .unauthorized: "the network refuses the bot's credentials"
-        case .missingScope: "the bot's token does not allow it"
-        case .accountDisabled: "the bot's account is suspended, has moved or waits for approval"
-        case .forbidden: "the network does not allow this one"
-        case .notFound: "the post is gone, or the bot may not see it"
-        case .rateLimited: "the network limits the rate of requests"
-        case .rejected: "the network refuses the request"
-        case .tooLong: "the text is longer than the server allows"
-        case .duplicate: "the network says that the text was published before"
-        case .conflict: "the same request is in progress"
-        case .unavailable: "the network is overloaded or fails"
-        case .transport: "the network cannot be reached"
-        case .malformedResponse: "the network's answer cannot be read"
-        case .tooLarge: "the network's answer is too large"
-        case .redirected: "the server redirects the request"
-        case .capability: "the network cannot do this"
-        case .configuration: "a setting of the bot's account cannot be used"
-        case .creditsDepleted: "the network requires payment first"
-        case .capReached: "the network's limit for a day or month is reached"
-        case .overBudget: "it would exceed the month's budget"
+        case .unauthorized: localized("the network refuses the bot's credentials")
+        case .missingScope: localized("the bot's token does not allow it")
+        case .accountDisabled:
+            localized("the bot's account is suspended, has moved or waits for approval")
+        case .forbidden: localized("the network does not allow this one")
+        case .notFound: localized("the post is gone, or the bot may not see it")
+        case .rateLimited: localized("the network limits the rate of requests")
+        case .rejected: localized("the network refuses the request")
+        case .tooLong: localized("the text is longer than the server allows")
+        case .duplicate: localized("the network says that the text was published before")
+        case .conflict: localized("the same request is in progress")
+        case .unavailable: localized("the network is overloaded or fails")
+        case .transport: localized("the network cannot be reached")
+        case .malformedResponse: localized("the network's answer cannot be read")
+        case .tooLarge: localized("the network's answer is too large")
+        case .redirected: localized("the server redirects the request")
+        case .capability: localized("the network cannot do this")
+        case .configuration: localized("a setting of the bot's account cannot be used")
+        case .creditsDepleted: localized("the network requires payment first")
+        case .capReached: localized("the network's limit for a day or month is reached")
+        case .overBudget: localized("it would exceed the month's budget")
         }
     }
 }
@@ -272,29 +280,29 @@ extension NetworkError.Operation {
     /// The phrase after "could not" in the description.
     fileprivate var phrase: String {
         switch self {
-        case .configure: "use the configuration"
-        case .verifyAccount: "verify the account"
-        case .readLimits: "read the limits"
-        case .readEmoji: "read the emoji"
-        case .readRules: "read the server's rules"
-        case .readOwnPosts: "read the account's posts"
-        case .readHome: "read the home timeline"
-        case .readFavorites: "read the favorites"
-        case .readMentions: "read the mentions"
-        case .readPost: "read a post"
-        case .readConversation: "read a conversation"
-        case .publish: "publish a post"
-        case .upload: "upload a picture"
-        case .favorite: "favorite a post"
-        case .logIn: "log in"
-        case .refreshSession: "refresh the session"
-        case .resolveIdentity: "find the account"
-        case .labelAccount: "label the account"
-        case .readProfile: "read the profile"
-        case .changeProfile: "change the profile"
-        case .delete: "delete a post"
-        case .unfavorite: "take a favorite back"
-        case .edit: "change a post"
+        case .configure: localized("use the configuration")
+        case .verifyAccount: localized("verify the account")
+        case .readLimits: localized("read the limits")
+        case .readEmoji: localized("read the emoji")
+        case .readRules: localized("read the server's rules")
+        case .readOwnPosts: localized("read the account's posts")
+        case .readHome: localized("read the home timeline")
+        case .readFavorites: localized("read the favorites")
+        case .readMentions: localized("read the mentions")
+        case .readPost: localized("read a post")
+        case .readConversation: localized("read a conversation")
+        case .publish: localized("publish a post")
+        case .upload: localized("upload a picture")
+        case .favorite: localized("favorite a post")
+        case .logIn: localized("log in")
+        case .refreshSession: localized("refresh the session")
+        case .resolveIdentity: localized("find the account")
+        case .labelAccount: localized("label the account")
+        case .readProfile: localized("read the profile")
+        case .changeProfile: localized("change the profile")
+        case .delete: localized("delete a post")
+        case .unfavorite: localized("take a favorite back")
+        case .edit: localized("change a post")
         }
     }
 }

@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Transport
 
 /// A record of whether any server answers the requests of a process.
@@ -121,7 +122,7 @@ package final class NetworkReach: @unchecked Sendable {
             guard let first = begins.min(by: { $0.uptime < $1.uptime }),
                 uptime - first.uptime >= Self.offlineDelay
             else { return nil }
-            let error = state.error ?? "no answer within \(Int(Self.offlineDelay)) s"
+            let error = state.error ?? localized("no answer within \(Int(Self.offlineDelay)) s")
             return Failure(since: first.date, began: first.uptime, error: error)
         }
     }

@@ -1,3 +1,5 @@
+import Localization
+
 /// A habit of a server that a mirror relies on and that `doctor --probe` can measure.
 ///
 /// The measured value overrules the known habits of the server's program.
@@ -33,18 +35,18 @@ package enum ServerPromise: String, CaseIterable, Codable, Sendable {
     /// The statement that is true if the server keeps the promise.
     package var text: String {
         switch self {
-        case .publishes: "a post arrives with the text that was sent"
-        case .keepsVisibility: "a post has the visibility that was asked for"
-        case .hidesDirect: "a direct post is not shown without a login"
-        case .showsUnlisted: "everybody can read the bot's posts"
-        case .listsNewPosts: "the account's list shows what was just published"
-        case .listsDirect: "the account's list shows its direct posts"
-        case .namesAnsweredPost: "a reply names the post that it answers"
-        case .edits: "a post can be changed"
-        case .editsKeepVisibility: "a changed post keeps its visibility"
-        case .tellsEdits: "a changed post is marked as changed"
-        case .deletes: "a deleted post can no longer be read"
-        case .unlistsDeleted: "a deleted post leaves the account's list"
+        case .publishes: localized("a post arrives with the text that was sent")
+        case .keepsVisibility: localized("a post has the visibility that was asked for")
+        case .hidesDirect: localized("a direct post is not shown without a login")
+        case .showsUnlisted: localized("everybody can read the bot's posts")
+        case .listsNewPosts: localized("the account's list shows what was just published")
+        case .listsDirect: localized("the account's list shows its direct posts")
+        case .namesAnsweredPost: localized("a reply names the post that it answers")
+        case .edits: localized("a post can be changed")
+        case .editsKeepVisibility: localized("a changed post keeps its visibility")
+        case .tellsEdits: localized("a changed post is marked as changed")
+        case .deletes: localized("a deleted post can no longer be read")
+        case .unlistsDeleted: localized("a deleted post leaves the account's list")
         }
     }
 
@@ -52,23 +54,32 @@ package enum ServerPromise: String, CaseIterable, Codable, Sendable {
     package var consequence: String {
         switch self {
         case .publishes:
-            "published posts cannot be recognised, so a post whose answer is lost stays unconfirmed"
+            localized(
+                "published posts cannot be recognised, so a post whose answer is lost stays unconfirmed"
+            )
         case .keepsVisibility:
-            "posts may be shown to more or to fewer people than intended, so nothing is published there"
+            localized(
+                "posts may be shown to more or to fewer people than intended, so nothing is published there"
+            )
         case .hidesDirect:
-            "answers for one person would be shown to everybody, so such mentions stay unanswered"
-        case .showsUnlisted: "other people cannot see the bot's posts"
-        case .listsNewPosts: "a post whose answer is lost stays unconfirmed"
+            localized(
+                "answers for one person would be shown to everybody, so such mentions stay unanswered"
+            )
+        case .showsUnlisted: localized("other people cannot see the bot's posts")
+        case .listsNewPosts: localized("a post whose answer is lost stays unconfirmed")
         case .listsDirect:
-            "an answer for few whose answer from the server is lost is looked for below the answered post, and "
-                + "stays unconfirmed if it is not there"
+            localized(
+                """
+                an answer for few whose answer from the server is lost is looked for below the answered post, and \
+                stays unconfirmed if it is not there
+                """)
         case .namesAnsweredPost:
-            "the recipient of a reply is unknown, so some mentions stay unanswered"
+            localized("the recipient of a reply is unknown, so some mentions stay unanswered")
         case .edits, .editsKeepVisibility:
-            "a copy is deleted, and not changed, when the human changes the original"
-        case .tellsEdits: "changes are found by comparing texts"
-        case .deletes: "deleted posts are recognised by the account's list alone"
-        case .unlistsDeleted: "a deleted post may seem to exist still"
+            localized("a copy is deleted, and not changed, when the human changes the original")
+        case .tellsEdits: localized("changes are found by comparing texts")
+        case .deletes: localized("deleted posts are recognised by the account's list alone")
+        case .unlistsDeleted: localized("a deleted post may seem to exist still")
         }
     }
 }

@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Posts
 
 /// One account on one social network, with the calls that mirror-bot needs.
@@ -279,7 +280,8 @@ extension SocialNetwork {
     package func lookUp(identity: PostID) async throws -> ObservedPost? {
         throw NetworkError(
             code: .capability, network: name, host: host, operation: .readPost,
-            detail: "posts cannot be asked for by what they are called", outcome: .notSent)
+            detail: localized("posts cannot be asked for by what they are called"),
+            outcome: .notSent)
     }
 
     package func price(ofReading items: Int, from feed: Feed) -> Money? { nil }
@@ -295,7 +297,7 @@ extension SocialNetwork {
     ) {
         throw NetworkError(
             code: .capability, network: name, host: host, operation: .readPost,
-            detail: "posts cannot be asked for in lists", outcome: .notSent)
+            detail: localized("posts cannot be asked for in lists"), outcome: .notSent)
     }
 
     package func surveyOwnPosts(_ position: FeedPosition) async throws -> FeedPage {
@@ -317,13 +319,13 @@ extension SocialNetwork {
     package func upload(_ picture: PictureUpload) async throws -> (name: String, isReady: Bool) {
         throw NetworkError(
             code: .capability, network: name, host: host, operation: .upload,
-            detail: "pictures cannot be sent there", outcome: .notSent)
+            detail: localized("pictures cannot be sent there"), outcome: .notSent)
     }
 
     package func prepareEdit(_ address: String, _ draft: Draft) async throws -> Departure<Void> {
         throw NetworkError(
             code: .capability, network: name, host: host, operation: .edit,
-            detail: "posts cannot be changed there", outcome: .notSent)
+            detail: localized("posts cannot be changed there"), outcome: .notSent)
     }
 }
 

@@ -1,3 +1,4 @@
+import Localization
 package import Posts
 package import Storage
 
@@ -96,48 +97,54 @@ extension Action.Reason {
     /// The reason in plain words, without a full stop.
     package var sentence: String {
         switch self {
-        case .unconfirmed: "the answer was lost, so it may or may not have arrived"
-        case .duplicate: "the network says that the text was published before"
-        case .tooLong: "the text is longer than the server allows"
-        case .tooLate: "its time passed before it could be sent"
-        case .beforeStart: "its time had passed when the mirror was started"
-        case .noText: "no archived post may be used at this time"
-        case .incomplete: "its text or the account to answer is missing"
-        case .tooManyLate: "too many were late at once, and only a few were sent"
-        case .undecided: "nothing was decided about the suggestion in time"
-        case .denied: "the author is on the list of people to leave alone"
-        case .byPerson: "a person skipped it"
-        case .dismissed: "a person decided against it"
-        case .rerolled: "a person had the day drawn again"
-        case .never: "a person excluded this text"
-        case .saidMeanwhile: "another post with the same text was sent meanwhile"
-        case .sourceGone: "the human no longer shows the post that the text is from"
+        case .unconfirmed: localized("the answer was lost, so it may or may not have arrived")
+        case .duplicate: localized("the network says that the text was published before")
+        case .tooLong: localized("the text is longer than the server allows")
+        case .tooLate: localized("its time passed before it could be sent")
+        case .beforeStart: localized("its time had passed when the mirror was started")
+        case .noText: localized("no archived post may be used at this time")
+        case .incomplete: localized("its text or the account to answer is missing")
+        case .tooManyLate: localized("too many were late at once, and only a few were sent")
+        case .undecided: localized("nothing was decided about the suggestion in time")
+        case .denied: localized("the author is on the list of people to leave alone")
+        case .byPerson: localized("a person skipped it")
+        case .dismissed: localized("a person decided against it")
+        case .rerolled: localized("a person had the day drawn again")
+        case .never: localized("a person excluded this text")
+        case .saidMeanwhile: localized("another post with the same text was sent meanwhile")
+        case .sourceGone: localized("the human no longer shows the post that the text is from")
         case .sourceUnasked:
-            "the human's network does not answer whether it still shows the text's post"
+            localized("the human's network does not answer whether it still shows the text's post")
         case .sourceUnverified:
-            "nobody can be asked whether the text's post is still there, and TRUST_ARCHIVE is not yes"
-        case .sourceEdited: "the human changed the post that the text is from"
-        case .humanFavorite: "the human favorited it, which deletes it"
-        case .humanActive: "the human is posting, or was a while ago"
-        case .quietHours: "it was in one of the quiet hours"
-        case .noFavorites: "favorites were turned off"
-        case .targetGone: "the post that it answers or favorites is gone"
-        case .onlyAnswers: "posts were turned off"
-        case .retired: "the mirror has retired"
+            localized(
+                "nobody can be asked whether the text's post is still there, and TRUST_ARCHIVE is not yes"
+            )
+        case .sourceEdited: localized("the human changed the post that the text is from")
+        case .humanFavorite: localized("the human favorited it, which deletes it")
+        case .humanActive: localized("the human is posting, or was a while ago")
+        case .quietHours: localized("it was in one of the quiet hours")
+        case .noFavorites: localized("favorites were turned off")
+        case .targetGone: localized("the post that it answers or favorites is gone")
+        case .onlyAnswers: localized("posts were turned off")
+        case .retired: localized("the mirror has retired")
         case .restored:
-            "it waited when a backup was restored, after which it could be late or repeat something"
-        case .rebound: "it was decided for another account of the bot"
-        case .threadEnded: "the previous part of the thread was not published"
+            localized(
+                "it waited when a backup was restored, after which it could be late or repeat something"
+            )
+        case .rebound: localized("it was decided for another account of the bot")
+        case .threadEnded: localized("the previous part of the thread was not published")
         case .threadCut:
-            "a part of its thread could not be published, and a thread is published whole or not at all"
-        case .processing: "the network is still processing a picture"
-        case .pictureGone: "a picture is no longer at its address"
-        case .pictureUnasked: "a picture has an address that is not requested"
-        case .pictureTooLarge: "a picture is larger than the network accepts"
-        case .notAPicture: "an attachment is no JPEG, PNG or WebP picture"
-        case .forgotten: "its recipient or its text was forgotten"
-        case .interrupted: "the worker ended before the network answered"
-        case .dryRun: "a dry run asks no network"
+            localized(
+                "a part of its thread could not be published, and a thread is published whole or not at all"
+            )
+        case .processing: localized("the network is still processing a picture")
+        case .pictureGone: localized("a picture is no longer at its address")
+        case .pictureUnasked: localized("a picture has an address that is not requested")
+        case .pictureTooLarge: localized("a picture is larger than the network accepts")
+        case .notAPicture: localized("an attachment is no JPEG, PNG or WebP picture")
+        case .forgotten: localized("its recipient or its text was forgotten")
+        case .interrupted: localized("the worker ended before the network answered")
+        case .dryRun: localized("a dry run asks no network")
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Posts
 import Storage
 
@@ -134,7 +135,7 @@ private struct ActionFields {
         case .post:
             try requireEmpty(Self.targetColumns + Self.replyColumns)
             guard let slot = Slot.Name(subject) else {
-                throw unfittingError("subject names no slot")
+                throw unfittingError(localized("subject names no slot"))
             }
             return .post(slot, try wording())
         case .reply:
@@ -178,7 +179,7 @@ private struct ActionFields {
         // The error names the column and not the decoder's problem.
         guard let rest = try? JSONDecoder().decode([Action.Part].self, from: Data(stored.utf8))
         else {
-            throw unfittingError("rest is no list of texts")
+            throw unfittingError(localized("rest is no list of texts"))
         }
         return rest
     }
@@ -186,7 +187,7 @@ private struct ActionFields {
     private func target(_ subject: String) throws -> Action.Target {
         let post = try requiredText("target_post_id")
         guard post == subject else {
-            throw unfittingError("target_post_id is another post than subject")
+            throw unfittingError(localized("target_post_id is another post than subject"))
         }
         return Action.Target(
             post: post,
@@ -206,14 +207,14 @@ private struct ActionFields {
     /// Parses a column that contains one of the words of an enumeration.
     func word<Word: RawRepresentable<String>>(_ column: String) throws -> Word {
         guard let word = Word(rawValue: try requiredText(column)) else {
-            throw unfittingError("\(column) is an unknown word")
+            throw unfittingError(localized("\(column) is an unknown word"))
         }
         return word
     }
 
     private func requiredText(_ column: String) throws -> String {
         guard let text = try row.optionalText(column) else {
-            throw unfittingError("\(column) is missing")
+            throw unfittingError(localized("\(column) is missing"))
         }
         return text
     }
@@ -222,7 +223,7 @@ private struct ActionFields {
 
     private func requireEmpty(_ columns: [String]) throws {
         guard let column = try columns.first(where: { try !isEmpty($0) }) else { return }
-        throw unfittingError("\(column) is not empty")
+        throw unfittingError(localized("\(column) is not empty"))
     }
 
     private func unfittingError(_ why: String) -> OutboxError {
@@ -271,68 +272,87 @@ package struct OutboxError: Error, CustomStringConvertible, Sendable {
     package let code: Code
     package let description: String
 
-    package static let leaseLost = OutboxError(
-        code: .leaseLost,
-        description: "could not change an action: another worker holds this mirror now")
+    package static var leaseLost: OutboxError {
+        OutboxError(
+            code: .leaseLost,
+            description: localized(
+                "could not change an action: another worker holds this mirror now"))
+    }
 
     /// - Parameter cause: The error of the check of the tables.
     static func outdated(_ cause: StorageError) -> OutboxError {
         OutboxError(
             code: .outdated,
-            description: """
+            description: localized(
+                """
                 could not go on: the database was migrated while this process ran, and \(cause.cause); nothing is sent by this \
                 one any more
-                """)
+                """))
     }
 
-    static let paused = OutboxError(
-        code: .paused,
-        description: "could not send an action: the mirror pauses; mirror-bot resume ends that")
+    static var paused: OutboxError {
+        OutboxError(
+            code: .paused,
+            description: localized(
+                "could not send an action: the mirror pauses; mirror-bot resume ends that"))
+    }
 
-    static let unagreed = OutboxError(
-        code: .unagreed,
-        description:
-            "could not send an action: nobody said that the human agreed; mirror-bot status says how"
-    )
+    static var unagreed: OutboxError {
+        OutboxError(
+            code: .unagreed,
+            description: localized(
+                "could not send an action: nobody said that the human agreed; mirror-bot status says how"
+            )
+        )
+    }
 
-    static let humanAway = OutboxError(
-        code: .humanAway,
-        description:
-            "could not send an action: the human's account is not as it was; mirror-bot status says more"
-    )
+    static var humanAway: OutboxError {
+        OutboxError(
+            code: .humanAway,
+            description: localized(
+                "could not send an action: the human's account is not as it was; mirror-bot status says more"
+            )
+        )
+    }
 
-    static let retired = OutboxError(
-        code: .retired,
-        description:
-            "could not send an action: the mirror has retired; mirror-bot status says since when")
+    static var retired: OutboxError {
+        OutboxError(
+            code: .retired,
+            description: localized(
+                "could not send an action: the mirror has retired; mirror-bot status says since when"
+            ))
+    }
 
     static func denied(_ id: String) -> OutboxError {
         OutboxError(
             code: .denied,
-            description: "could not send action \(id): its person is to be left alone")
+            description: localized("could not send action \(id): its person is to be left alone"))
     }
 
     static func superseded(_ id: String) -> OutboxError {
         OutboxError(
             code: .superseded,
-            description:
+            description: localized(
                 "could not send action \(id): a person changed what may be sent since it was prepared"
+            )
         )
     }
 
     static func stateChanged(_ id: String, to state: ActionState) -> OutboxError {
         OutboxError(
             code: .stateChanged,
-            description: "could not set action \(id) to \(state.rawValue): it was changed meanwhile"
+            description: localized(
+                "could not set action \(id) to \(state.rawValue): it was changed meanwhile")
         )
     }
 
     static func unfitting(_ id: String, as kind: String, _ why: String) -> OutboxError {
         OutboxError(
             code: .unfitting,
-            description: """
+            description: localized(
+                """
                 row \(id) of actions is set aside: as a \(kind), \(why); a newer mirror-bot or something else wrote it, so update \
                 mirror-bot, or mend the row, delete it or restore a backup
-                """)
+                """))
     }
 }

@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Posts
 
 /// The reasons of a decision, for people: stored with the action as JSON, shown by `explain`,
@@ -44,13 +45,11 @@ package struct Explanation: Codable, Equatable, Sendable {
 
         /// A phrase such as `like 2019-03-04, when the human posted 3 times`.
         package var inWords: String {
-            let times =
-                switch posts {
-                case 1: "once"
-                case 2: "twice"
-                default: "\(posts) times"
-                }
-            return "like \(day), when the human posted \(times)"
+            switch posts {
+            case 1: localized("like \(day), when the human posted once")
+            case 2: localized("like \(day), when the human posted twice")
+            default: localized("like \(day), when the human posted \(posts) times")
+            }
         }
     }
 
@@ -79,6 +78,14 @@ package struct Explanation: Codable, Equatable, Sendable {
             case spelling
             /// The length of the text and its signs besides words.
             case form
+        }
+
+        /// The name in the language of the present task; a sum is stored by its name in English.
+        package var shownName: String {
+            let number = sums.map { " (\($0))" }
+            guard let sums, let number, name.hasSuffix(number) else { return name }
+            let things = LocalizedText(key: String(name.dropLast(number.count)))
+            return localized("\(things) (\(sums))")
         }
 
         package init(

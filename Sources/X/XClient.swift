@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import NetworkNames
 import Networks
 import Posts
@@ -112,18 +113,19 @@ struct XClient: NetworkClient {
     /// wrong signature.
     private func checkKeys(_ call: NetworkCall) throws(NetworkError) {
         let keys: [(name: String, value: String?)] = [
-            ("consumer key", signer.consumerKey),
-            ("consumer secret", signer.consumerSecret.reveal()),
-            ("access token", signer.token?.reveal()),
-            ("access token secret", signer.tokenSecret?.reveal()),
+            (localized("consumer key"), signer.consumerKey),
+            (localized("consumer secret"), signer.consumerSecret.reveal()),
+            (localized("access token"), signer.token?.reveal()),
+            (localized("access token secret"), signer.tokenSecret?.reveal()),
         ]
         for (name, value) in keys {
             guard let value else { continue }
             guard !value.isEmpty, value.isVisibleASCII else {
                 throw error(
                     call, .unauthorized, outcome: .notSent,
-                    detail: "the \(name) "
-                        + (value.isEmpty ? "is empty" : "holds a space or line break"))
+                    detail: value.isEmpty
+                        ? localized("the \(name) is empty")
+                        : localized("the \(name) holds a space or line break"))
             }
         }
     }

@@ -1,5 +1,6 @@
 import Formats
 package import Foundation
+import Localization
 package import Networks
 import Posts
 import Transport
@@ -29,7 +30,7 @@ extension XNetwork {
         guard capabilities.feeds.contains(feed) else {
             throw notAllowed(
                 feed.operation,
-                "reading the home timeline is off; set X_HOME_POSTS_PER_DAY to allow it")
+                localized("reading the home timeline is off; set X_HOME_POSTS_PER_DAY to allow it"))
         }
         switch (feed, position) {
         case (.favorites, .newest): return try await newestFavorites(size)
@@ -127,7 +128,7 @@ extension XNetwork {
             let list = try await list(.ownPosts, bounds, size: Self.firstPage).list
             let page = try await page(of: list, in: .ownPosts)
             guard page.unreadable.isEmpty, !list.hasProblems else {
-                throw incomplete("a post of the account cannot be read")
+                throw incomplete(localized("a post of the account cannot be read"))
             }
             let isTooOld = { (item: ObservedPost) in
                 // An edited post is listed at the place of its last version.
@@ -142,7 +143,7 @@ extension XNetwork {
             guard tokens.insert(token).inserted else { break }
             bounds.token = token
         }
-        throw incomplete("the pages do not reach back far enough")
+        throw incomplete(localized("the pages do not reach back far enough"))
     }
 
     private func incomplete(_ cause: String) -> NetworkError {
@@ -293,7 +294,8 @@ extension XNetwork {
             }
             let isList = answer.hasData || answer.resultCount != nil || answer.nextToken != nil
             guard isList || !answer.problems.isEmpty else {
-                throw client.malformed(call, response, detail: "the answer is not a list")
+                throw client.malformed(
+                    call, response, detail: localized("the answer is not a list"))
             }
             let bill = bill(of: answer, each: prices.post(in: feed, ownsApp: options.ownsApp))
             let rateLimit = XPacing(response.headers, receivedAt: client.now())
@@ -333,7 +335,7 @@ extension XNetwork {
     func unknownCursor(_ feed: Feed) -> NetworkError {
         client.error(
             feed.operation, .rejected, outcome: .notSent,
-            detail: "the stored position is not one of X")
+            detail: localized("the stored position is not one of X"))
     }
 }
 

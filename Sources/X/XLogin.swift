@@ -1,5 +1,6 @@
 import Formats
 package import Foundation
+import Localization
 package import Networks
 package import Posts
 package import Transport
@@ -65,12 +66,14 @@ package struct XLogin: Sendable {
             oauth: [("oauth_callback", "oob")], body: [])
         if forReadingOnly { call.query = [("x_auth_access_type", "read")] }
         let response = try await send(
-            call, by: client, likelyCause: "the consumer key or the consumer secret is wrong")
+            call, by: client,
+            likelyCause: localized("the consumer key or the consumer secret is wrong"))
         let form = Self.form(response.body)
         guard form["oauth_callback_confirmed"] == "true", let token = form["oauth_token"],
             let secret = form["oauth_token_secret"], !token.isEmpty, !secret.isEmpty
         else {
-            throw client.malformed(call, response, detail: "the answer has no token for logging in")
+            throw client.malformed(
+                call, response, detail: localized("the answer has no token for logging in"))
         }
         return XLoginRequest(
             authorizeURL: client.server.base + "/oauth/authorize?"
@@ -95,17 +98,18 @@ package struct XLogin: Sendable {
         else {
             throw client.error(
                 call, .rejected, outcome: .notSent,
-                detail: "the PIN is not a number; copy the digits that X shows")
+                detail: localized("the PIN is not a number; copy the digits that X shows"))
         }
         let response = try await send(
             call, by: try authorizedClient(by: request),
-            likelyCause: "the PIN is wrong or too old; begin again")
+            likelyCause: localized("the PIN is wrong or too old; begin again"))
         let form = Self.form(response.body)
         guard let token = form["oauth_token"], let secret = form["oauth_token_secret"],
             let id = form["user_id"],
             !token.isEmpty, !secret.isEmpty, XID.isUsable(id)
         else {
-            throw client.malformed(call, response, detail: "the answer has no access token")
+            throw client.malformed(
+                call, response, detail: localized("the answer has no access token"))
         }
         return XCredentials(
             consumerKey: consumerKey, consumerSecret: consumerSecret, accessToken: Secret(token),

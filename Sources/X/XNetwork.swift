@@ -1,5 +1,6 @@
 import Formats
 package import Foundation
+import Localization
 import NetworkNames
 package import Networks
 package import Posts
@@ -86,7 +87,7 @@ package struct XNetwork: SocialNetwork {
             guard answer.problems.isEmpty else {
                 throw client.refuse(call, response, problems: answer.problems)
             }
-            throw client.malformed(call, response, detail: "the answer has no account")
+            throw client.malformed(call, response, detail: localized("the answer has no account"))
         }
         let account = XTranslator.account(user)
         memory.keep(account, isProtected: user.isProtected)
@@ -139,13 +140,14 @@ package struct XNetwork: SocialNetwork {
         if let item = answer.items.first {
             let translator = translator(own: ownAccount, users: answer.users.compactMap(\.value))
             guard let post = item.value.flatMap({ translator.post($0, for: reader) }) else {
-                throw client.malformed(call, response, detail: "the post has no text or no author")
+                throw client.malformed(
+                    call, response, detail: localized("the post has no text or no author"))
             }
             return post
         }
         if answer.isEmpty { return nil }
         guard !answer.problems.isEmpty else {
-            throw client.malformed(call, response, detail: "there is no post")
+            throw client.malformed(call, response, detail: localized("there is no post"))
         }
         let failure = client.refuse(call, response, problems: answer.problems)
         // The post is gone, or visible only to others.
@@ -195,7 +197,8 @@ package struct XNetwork: SocialNetwork {
     /// Always fails, because X's API does not tell whether a post is favorited, and this program
     /// gives no favorites through it.
     package func isFavorited(_ address: String) async throws -> Bool? {
-        throw notAllowed(.readPost, "X does not tell which posts the account has favorited")
+        throw notAllowed(
+            .readPost, localized("X does not tell which posts the account has favorited"))
     }
 
     package func conversation(of post: ObservedPost) async throws -> String? {
@@ -205,7 +208,7 @@ package struct XNetwork: SocialNetwork {
     }
 
     package func replies(to address: String) async throws -> [ObservedPost] {
-        throw notAllowed(.readConversation, "looking for replies on X costs money")
+        throw notAllowed(.readConversation, localized("looking for replies on X costs money"))
     }
 
     // MARK: For the parts of this type
@@ -240,7 +243,7 @@ package struct XNetwork: SocialNetwork {
         guard XID.isUsable(address) else {
             throw client.error(
                 operation, .rejected, outcome: .notSent,
-                detail: "the post's address is not an id of X")
+                detail: localized("the post's address is not an id of X"))
         }
         return address
     }
@@ -378,7 +381,7 @@ extension XNetwork {
             )
         }
         guard capabilities.visibilities.contains(draft.visibility) else {
-            throw notAllowed(.publish, "X has no posts for few eyes")
+            throw notAllowed(.publish, localized("X has no posts for few eyes"))
         }
         var call = NetworkCall(operation: .publish, method: .post, path: ["2", "tweets"])
         let parent = try draft.replyTo.map { try checkedID($0, .publish) }
@@ -395,7 +398,8 @@ extension XNetwork {
                 return parent == nil ? prices.postCreate : prices.summonedReply
             }
             guard let address = written.id else {
-                throw client.malformed(call, response, detail: "the published post has no id")
+                throw client.malformed(
+                    call, response, detail: localized("the published post has no id"))
             }
             let identity = XID.oldest(of: written.editHistory + [address]) ?? address
             return PublishedPost(
@@ -423,7 +427,7 @@ extension XNetwork {
             prices.upload
         }
         guard let id = written.id else {
-            throw client.malformed(call, response, detail: "the picture has no id")
+            throw client.malformed(call, response, detail: localized("the picture has no id"))
         }
         guard !picture.alt.isEmpty else { return (id, true) }
         var descriptionCall = NetworkCall(
@@ -466,7 +470,8 @@ extension XNetwork {
 
     package func prepare(_ favorite: FavoriteDraft) async throws -> Departure<Void> {
         throw notAllowed(
-            .favorite, "X does not let software give favorites; give it in the app or browser")
+            .favorite,
+            localized("X does not let software give favorites; give it in the app or browser"))
     }
 
     @discardableResult
@@ -481,7 +486,8 @@ extension XNetwork {
                 prices.delete
             }
             guard written.isDeleted != false else {
-                throw client.malformed(call, response, detail: "the post was not deleted")
+                throw client.malformed(
+                    call, response, detail: localized("the post was not deleted"))
             }
             return .removed
         } catch let error as NetworkError where error.code == .notFound {
@@ -500,7 +506,8 @@ extension XNetwork {
                 prices.delete
             }
             guard written.isFavorited != true else {
-                throw client.malformed(call, response, detail: "the favorite was not taken back")
+                throw client.malformed(
+                    call, response, detail: localized("the favorite was not taken back"))
             }
             return .removed
         } catch let error as NetworkError where error.code == .notFound {
@@ -511,8 +518,11 @@ extension XNetwork {
     package func labelAsBot() async throws {
         throw notAllowed(
             .labelAccount,
-            "only a person can label an account on X: log in as the bot and choose Settings, Your account, "
-                + "Account information, Automation, then name the account that runs it")
+            localized(
+                """
+                only a person can label an account on X: log in as the bot and choose Settings, Your account, \
+                Account information, Automation, then name the account that runs it
+                """))
     }
 
     /// Sends a change, and returns its answer: `price` is reserved before, `cost` returns the final
@@ -536,7 +546,7 @@ extension XNetwork {
                     throw client.refuse(call, response, problems: answer.problems)
                 }
                 throw client.malformed(
-                    call, response, detail: "the answer does not say what happened")
+                    call, response, detail: localized("the answer does not say what happened"))
             }
             return ((written, response), cost(written))
         }

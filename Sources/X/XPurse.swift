@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 package import Networks
 import Posts
 
@@ -75,7 +76,7 @@ struct XPurse: Sendable {
         guard !memory.hasDebts else {
             throw client.error(
                 call, .unavailable, outcome: .notSent,
-                detail: "what an earlier call cost could not be written down")
+                detail: localized("what an earlier call cost could not be written down"))
         }
         let now = client.now()
         var retryTime: Date?
@@ -87,7 +88,7 @@ struct XPurse: Sendable {
             } catch {
                 throw client.error(
                     call, .unavailable, outcome: .notSent,
-                    detail: "what the call costs could not be written down")
+                    detail: localized("what the call costs could not be written down"))
             }
             if retryTime == nil {
                 return (index, Reservation(amount: amount, purpose: purpose, time: now))
@@ -96,7 +97,9 @@ struct XPurse: Sendable {
         var error = client.error(
             call, .overBudget, outcome: .notSent,
             detail:
-                "it costs up to \(amounts.last ?? .zero), which is more than is left of the budget")
+                localized(
+                    "it costs up to \(amounts.last ?? .zero), which is more than is left of the budget"
+                ))
         error.retryAfter = retryTime
         throw error
     }

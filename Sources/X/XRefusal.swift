@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Networks
 import Transport
 
@@ -119,13 +120,17 @@ struct XRefusal {
         switch code {
         case .unauthorized: clockDetail
         case .missingScope:
-            "the access token may only read; allow the app to read and write, then make a new access token"
+            localized(
+                "the access token may only read; allow the app to read and write, then make a new access token"
+            )
         case .configuration where codes.contains(Legacy.callback):
-            "set a callback address for the app in the developer console, any address will do"
+            localized(
+                "set a callback address for the app in the developer console, any address will do")
         case .configuration where isPlanProblem:
-            "the app is not enrolled in a project or plan; enrol it in the developer console"
-        case .capability: "the app's plan does not include this call"
-        case .capReached: "what X allows in a day or month is used up"
+            localized(
+                "the app is not enrolled in a project or plan; enrol it in the developer console")
+        case .capability: localized("the app's plan does not include this call")
+        case .capReached: localized("what X allows in a day or month is used up")
         default: nil
         }
     }
@@ -237,8 +242,16 @@ struct XRefusal {
             return nil
         }
         let seconds = Int(abs(lead).rounded())
-        return
-            "this machine's clock is \(seconds) seconds \(lead > 0 ? "ahead of" : "behind") the server's; "
-            + "set it right before anything else"
+        return lead > 0
+            ? localized(
+                """
+                this machine's clock is \(seconds) seconds ahead of the server's; \
+                set it right before anything else
+                """)
+            : localized(
+                """
+                this machine's clock is \(seconds) seconds behind the server's; \
+                set it right before anything else
+                """)
     }
 }

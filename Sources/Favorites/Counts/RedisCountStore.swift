@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 package import Redis
 package import Storage
 
@@ -51,7 +52,7 @@ package struct RedisCountStore: CountStore {
                 arguments += [RedisArgument(field), RedisArgument(amount)]
             }
         }
-        let answer = try await mappingErrors(of: "apply what was learned") {
+        let answer = try await mappingErrors(of: .apply) {
             try await client.script(CountScripts.apply, keys: keys.all, arguments: arguments)
         }
         return answer.string == "applied" || answer.string == "known"
@@ -60,7 +61,7 @@ package struct RedisCountStore: CountStore {
     package func counts(of features: [String]) async throws -> CountSnapshot? {
         let commands = readCommands(for: features)
         for _ in 0..<Self.attempts {
-            let replies = try await mappingErrors(of: "read the counts") {
+            let replies = try await mappingErrors(of: .read) {
                 try await client.pipeline(commands).map(Self.undamaged)
             }
             switch Self.parse(replies, of: features) {
@@ -73,7 +74,7 @@ package struct RedisCountStore: CountStore {
     }
 
     package func size() async throws -> Int {
-        let replies = try await mappingErrors(of: "read the counts") {
+        let replies = try await mappingErrors(of: .read) {
             try await client.pipeline([
                 RedisCommand("HLEN", keys.favoriteFeatures),
                 RedisCommand("HLEN", keys.normalFeatures),
@@ -84,7 +85,7 @@ package struct RedisCountStore: CountStore {
     }
 
     package func wordless() async throws -> Int64? {
-        let replies = try await mappingErrors(of: "read the counts") {
+        let replies = try await mappingErrors(of: .read) {
             try await client.pipeline([
                 RedisCommand("HGET", keys.categories, CountKeys.wordlessField)
             ])
@@ -97,11 +98,13 @@ package struct RedisCountStore: CountStore {
         for _ in 0..<Self.attempts where try await rebuildOnce(from: examples) { return }
         throw FavoritesError(
             .countsUnstable,
-            "could not rebuild the counts in Redis: other processes keep changing them; try again")
+            localized(
+                "could not rebuild the counts in Redis: other processes keep changing them; try again"
+            ))
     }
 
     package func clear() async throws {
-        _ = try await mappingErrors(of: "clear the counts") {
+        _ = try await mappingErrors(of: .clear) {
             try await client.command(
                 RedisCommand((["UNLINK"] + keys.all).map { RedisArgument($0) }))
         }
@@ -213,14 +216,14 @@ package struct RedisCountStore: CountStore {
 
     /// Rebuilds the counts in one attempt; returns whether they now match the examples.
     private func rebuildOnce(from examples: any CountSource) async throws -> Bool {
-        let observed = try await mappingErrors(of: "read the counts") {
+        let observed = try await mappingErrors(of: .read) {
             try await client.script(
                 CountScripts.observe, keys: keys.all,
                 arguments: [RedisArgument(CountKeys.stampField)])
         }
         let tally = try await examples.storage.read { try examples.tally(on: $0) }
         let temporary = CountKeys.temporary(mirror: mirror, namespace)
-        return try await mappingErrors(of: "rebuild the counts") {
+        return try await mappingErrors(of: .rebuild) {
             do {
                 let sizes = try await build(tally, under: temporary)
                 let observations = (observed.array ?? []).compactMap(\.string).map {
@@ -295,8 +298,22 @@ package struct RedisCountStore: CountStore {
         RedisCommand(([name, key] + arguments).map { RedisArgument($0) })
     }
 
+    private enum Operation {
+        case apply, read, rebuild, clear
+
+        /// The sentence about a failure.
+        func failure(_ error: String) -> String {
+            switch self {
+            case .apply: localized("could not apply what was learned: \(error)")
+            case .read: localized("could not read the counts: \(error)")
+            case .rebuild: localized("could not rebuild the counts: \(error)")
+            case .clear: localized("could not clear the counts: \(error)")
+            }
+        }
+    }
+
     /// Turns every failure of the server or the connection into the error that pauses favorites.
-    private func mappingErrors<Value>(of operation: String, _ body: () async throws -> Value)
+    private func mappingErrors<Value>(of operation: Operation, _ body: () async throws -> Value)
         async throws
         -> Value
     {
@@ -304,9 +321,11 @@ package struct RedisCountStore: CountStore {
             return try await body()
         } catch let error as RedisError {
             // A server that answered is reachable, and its message says what to do.
-            let advice = error.code == .server ? "" : "; check REDIS_URL and that the server runs"
-            throw FavoritesError(
-                .countsUnavailable, "could not \(operation): \(error.description)\(advice)")
+            let description =
+                error.code == .server
+                ? error.description
+                : localized("\(error.description); check REDIS_URL and that the server runs")
+            throw FavoritesError(.countsUnavailable, operation.failure(description))
         }
     }
 }

@@ -88,11 +88,16 @@ package enum FeatureGroup: String, Sendable, CaseIterable {
         return next.isLetter || next.isNumber || next == "_"
     }
 
-    /// A feature for people: a pair as its words side by side, a mark of form in words, anything
-    /// else as it is.
+    /// A feature for people: a pair as its words side by side, a mark of form in English words,
+    /// anything else as it is.
     package static func displayName(of feature: String) -> String {
         FeatureGroup(of: feature) == .form
             ? TextForm.displayName(of: feature) : WordPair.displayName(of: feature)
+    }
+
+    /// The display name of a mark of form in the language of the present task.
+    package static func localizedName(ofForm displayName: String) -> String {
+        TextForm.localizedName(displayName)
     }
 }
 

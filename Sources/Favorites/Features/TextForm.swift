@@ -1,3 +1,5 @@
+import Localization
+
 /// The form of a text as features: its length, its signs besides words, and its end.
 package enum TextForm {
     /// The first byte of each such feature: cleaned texts have no control character, so no word
@@ -35,24 +37,38 @@ package enum TextForm {
         number > 1 ? "tags:2+" : "tags:\(number)"
     }
 
-    /// A mark in words for people, as `a link`.
+    /// A mark in English words, as `a link`; stored with a decision.
     static func displayName(of feature: String) -> String {
         let mark = String(feature.drop { $0 == "\u{1D}" })
-        if mark.hasPrefix(hostName) { return "a link to " + mark.dropFirst(hostName.count) }
-        return names[mark] ?? mark
+        if mark.hasPrefix(hostName) { return linkTo + mark.dropFirst(hostName.count) }
+        return names[mark]?.key ?? mark
     }
 
+    /// A mark's ``displayName(of:)`` in the language of the present task.
+    static func localizedName(_ displayName: String) -> String {
+        if displayName.hasPrefix(linkTo) {
+            return localized("a link to \(displayName.dropFirst(linkTo.count))")
+        }
+        return LocalizedText(key: displayName).description
+    }
+
+    private static let linkTo = "a link to "
+
     private static let names = [
-        "length<20": "fewer than 20 characters", "length<60": "20 to 59 characters",
-        "length<120": "60 to 119 characters", "length<200": "120 to 199 characters",
-        "length>=200": "200 characters or more", "capitals:none": "no capitals",
-        "capitals:some": "some capitals",
-        "capitals:most": "mostly capitals", "tags:0": "no hashtag", "tags:1": "one hashtag",
-        "tags:2+": "several hashtags", "link": "a link", "mention": "a mention",
-        "ends:?": "ends with ?",
-        "ends:!": "ends with !", "ends:...": "ends with …", "digits": "digits",
-        "quotes": "quotation marks",
-        "emoji": "an emoji",
+        "length<20": LocalizedText("fewer than 20 characters"),
+        "length<60": LocalizedText("20 to 59 characters"),
+        "length<120": LocalizedText("60 to 119 characters"),
+        "length<200": LocalizedText("120 to 199 characters"),
+        "length>=200": LocalizedText("200 characters or more"),
+        "capitals:none": LocalizedText("no capitals"),
+        "capitals:some": LocalizedText("some capitals"),
+        "capitals:most": LocalizedText("mostly capitals"),
+        "tags:0": LocalizedText("no hashtag"), "tags:1": LocalizedText("one hashtag"),
+        "tags:2+": LocalizedText("several hashtags"), "link": LocalizedText("a link"),
+        "mention": LocalizedText("a mention"), "ends:?": LocalizedText("ends with ?"),
+        "ends:!": LocalizedText("ends with !"), "ends:...": LocalizedText("ends with …"),
+        "digits": LocalizedText("digits"), "quotes": LocalizedText("quotation marks"),
+        "emoji": LocalizedText("an emoji"),
     ]
 
     /// The length of a text and its share of capitals.

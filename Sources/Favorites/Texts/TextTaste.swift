@@ -1,4 +1,5 @@
 import Foundation
+package import Localization
 package import Posts
 import Storage
 
@@ -113,6 +114,11 @@ package struct TextOpinion: Equatable, Sendable {
     /// The number of texts with a label against them.
     package let againstCount: Int
 
+    /// ``sentence`` in a language.
+    package func sentence(in language: Language) -> String {
+        Language.$current.withValue(language) { sentence }
+    }
+
     /// The reason why the text is demoted, in one sentence without a full stop, by groups of
     /// features.
     package var sentence: String {
@@ -121,23 +127,36 @@ package struct TextOpinion: Equatable, Sendable {
             FeatureGroup.displayName(of: $0.feature)
         }
         let form = groupsOfFeatures.form.filter { $0.logOdds > 0 }.prefix(2).map {
-            FeatureGroup.displayName(of: $0.feature)
+            FeatureGroup.localizedName(ofForm: FeatureGroup.displayName(of: $0.feature))
         }
         var groups: [String] = []
         if !words.isEmpty {
-            groups.append("its words (\(words.joined(separator: ", ")))")
+            let list = words.joined(separator: localized(", "))
+            groups.append(localized("its words (\(list))"))
         } else if groupsOfFeatures.rest.logOdds > 0 {
-            groups.append("its small words and signs")
+            groups.append(localized("its small words and signs"))
         }
-        if groupsOfFeatures.spelling.logOdds > 0 { groups.append("its spelling") }
+        if groupsOfFeatures.spelling.logOdds > 0 {
+            groups.append(localized("its spelling"))
+        }
         if groupsOfFeatures.form.reduce(0, { $0 + $1.logOdds }) > 0, !form.isEmpty {
-            groups.append("its form (\(form.joined(separator: ", ")))")
+            let list = form.joined(separator: localized(", "))
+            groups.append(localized("its form (\(list))"))
         }
-        let reasons =
-            groups.isEmpty
-            ? "" : ", by " + groups.formatted(.list(type: .and).locale(Locale(identifier: "en_US")))
-        return
-            "it comes after others, for it reads like the \(againstCount) texts that were left out\(reasons)"
+        guard !groups.isEmpty else {
+            return localized(
+                "it comes after others, for it reads like the \(againstCount) texts that were left out"
+            )
+        }
+        let list =
+            switch Language.current {
+            case .english:
+                groups.formatted(.list(type: .and).locale(Locale(identifier: "en_US")))
+            case .japanese: groups.joined(separator: "、")
+            }
+        return localized(
+            "it comes after others, for it reads like the \(againstCount) texts that were left out, by \(list)"
+        )
     }
 }
 
@@ -200,7 +219,9 @@ package struct TextSession: Sendable {
         else {
             throw FavoritesError(
                 .countsUnstable,
-                "could not read the counts of texts: other processes keep changing them; try again")
+                localized(
+                    "could not read the counts of texts: other processes keep changing them; try again"
+                ))
         }
         return snapshot
     }

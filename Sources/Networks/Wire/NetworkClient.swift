@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Posts
 package import Transport
 
@@ -94,7 +95,9 @@ package protocol NetworkClient: Sendable {
 }
 
 extension NetworkClient {
-    package static var notExpected: String { "the answer is not the JSON that was expected" }
+    package static var notExpected: String {
+        localized("the answer is not the JSON that was expected")
+    }
 
     package func words(in response: HTTPResponse) -> String? { nil }
     package var followsRedirects: Bool { true }
@@ -138,7 +141,8 @@ extension NetworkClient {
     private func heldBackError(_ call: NetworkCall, until retry: Date) -> NetworkError {
         var error = error(
             call, .rateLimited, outcome: .notSent,
-            detail: "the server counts requests by address, and there are too many from this one")
+            detail: localized(
+                "the server counts requests by address, and there are too many from this one"))
         error.retryAfter = retry
         error.isAboutAddressLimit = true
         return error
@@ -270,9 +274,11 @@ extension NetworkClient {
         guard response.isPageInFront else { return nil }
         var error = error(
             call, response, .unavailable, outcome: .refused,
-            detail:
-                "a web page came, not the server's own answer: something in front of it keeps programs out; "
-                + "ask its operator to let this one through",
+            detail: localized(
+                """
+                a web page came, not the server's own answer: something in front of it keeps programs out; \
+                ask its operator to let this one through
+                """),
             words: nil)
         error.retryAfter = pacing(of: response).retryAfter(of: .unavailable)
         return error

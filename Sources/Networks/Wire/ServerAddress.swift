@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 package import Posts
 import Transport
 
@@ -19,26 +20,34 @@ package struct ServerAddress: Sendable, Equatable {
     package init(_ text: String, network: NetworkName) throws(NetworkError) {
         func error(_ cause: String) -> NetworkError {
             NetworkError(
-                code: .configuration, network: network, host: "the configured server",
+                code: .configuration, network: network, host: localized("the configured server"),
                 operation: .configure,
                 detail: cause, outcome: .notSent, isAnonymous: true)
         }
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
         let withScheme = trimmed.contains("://") ? trimmed : "https://\(trimmed)"
-        guard let separator = withScheme.range(of: "://") else { throw error("it has no host") }
+        guard let separator = withScheme.range(of: "://") else {
+            throw error(localized("it has no host"))
+        }
         let scheme = withScheme[..<separator.lowerBound].lowercased()
-        guard scheme == "https" || scheme == "http" else { throw error("its scheme is not https") }
+        guard scheme == "https" || scheme == "http" else {
+            throw error(localized("its scheme is not https"))
+        }
         var authority = withScheme[separator.upperBound...]
         while authority.hasSuffix("/") { authority.removeLast() }
-        guard !authority.contains("@") else { throw error("it holds a user name; leave that out") }
+        guard !authority.contains("@") else {
+            throw error(localized("it holds a user name; leave that out"))
+        }
         guard authority.isVisibleASCII else {
-            throw error("it has a character that is not ASCII; write the xn-- form of the host")
+            throw error(
+                localized("it has a character that is not ASCII; write the xn-- form of the host"))
         }
         guard let host = Self.host(of: authority) else {
-            throw error("it is not a host; expected https://social.example")
+            throw error(localized("it is not a host; expected https://social.example"))
         }
         guard scheme == "https" || HostPlace.isLoopback(String(host)) else {
-            throw error("plain http is for localhost, 127.0.0.1 and [::1] only; use https")
+            throw error(
+                localized("plain http is for localhost, 127.0.0.1 and [::1] only; use https"))
         }
         self.base = "\(scheme)://\(authority.lowercased())"
         self.host = host.lowercased()

@@ -1,3 +1,5 @@
+import Localization
+
 extension NetworkTraits {
     /// Bluesky, by the AT protocol.
     static let bluesky: NetworkTraits = {
@@ -20,9 +22,10 @@ extension NetworkTraits {
         // The label `bot` is in the profile's record, and no moderation service displays it beside
         // a post.
         traits.showsBotMark = false
-        traits.newCredentials = "make a new app password in the settings and configure it"
-        traits.wrongLogin =
-            "check the handle and the app password, or make a new app password in the settings"
+        traits.newCredentials = LocalizedText(
+            "make a new app password in the settings and configure it")
+        traits.wrongLogin = LocalizedText(
+            "check the handle and the app password, or make a new app password in the settings")
         traits.author = { uri in
             RecordAddress(uri).flatMap { $0.repository.hasPrefix("did:") ? $0.repository : nil }
         }

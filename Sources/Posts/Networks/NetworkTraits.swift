@@ -1,3 +1,5 @@
+package import Localization
+
 /// The facts about a network that need no request: the forms of accounts, posts and texts, and the
 /// options of authors.
 ///
@@ -83,10 +85,11 @@ package struct NetworkTraits: Sendable {
     /// Whether apps show beside posts that their account is automated, if a program marked it.
     package var showsBotMark = true
     /// The advice for credentials that the network refuses.
-    package var newCredentials = "make a new access token and configure it"
+    package var newCredentials = LocalizedText("make a new access token and configure it")
     /// The advice for a login that the network refuses.
-    package var wrongLogin =
+    package var wrongLogin = LocalizedText(
         "check that the token was copied whole and belongs to this server, or make a new one, and log in again"
+    )
     /// Whether a post can be visible to the mentioned people only.
     package var hasPrivateMentions = false
     /// Whether profiles show which of their links lead to a page that links back.

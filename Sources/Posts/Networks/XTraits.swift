@@ -1,3 +1,5 @@
+import Localization
+
 extension NetworkTraits {
     /// X.
     static let x: NetworkTraits = {
@@ -21,7 +23,8 @@ extension NetworkTraits {
         traits.returnsBotMark = false
         // Only a person can mark the account, and the API does not return the mark.
         traits.showsBotMark = false
-        traits.wrongLogin = "check the keys in the developer console and the PIN, and log in again"
+        traits.wrongLogin = LocalizedText(
+            "check the keys in the developer console and the PIN, and log in again")
         // X requires that posts deleted there are removed soon.
         traits.learningDays = 30
         return traits
