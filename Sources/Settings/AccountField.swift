@@ -1,3 +1,4 @@
+import Localization
 import Posts
 
 /// A value that identifies an account or logs in to it; each network needs some of them.
@@ -8,9 +9,9 @@ package struct AccountField: Hashable, Sendable {
     /// provides.
     package let setting: String?
     /// The name for people, as `Access token`; empty for a field that only a login provides.
-    package let title: String
+    package var title: String { makeTitle() }
     /// The form of a value, in Markdown.
-    package let form: String
+    package var form: String { makeForm() }
     /// The meaning, for people who configure the field; `whose` is `the human's` or `the bot's`.
     package let summary: @Sendable (_ whose: String, _ role: AccountRole) -> String
     package let isSecret: Bool
@@ -18,6 +19,8 @@ package struct AccountField: Hashable, Sendable {
     ///
     /// - Throws: ``ConfigurationError``, about the setting of the given name, for an invalid value.
     package let canonicalize: @Sendable (_ text: String, _ setting: String) throws -> String
+    private let makeTitle: @Sendable () -> String
+    private let makeForm: @Sendable () -> String
 
     /// - Parameters:
     ///   - name: The name in a stored login.
@@ -28,7 +31,9 @@ package struct AccountField: Hashable, Sendable {
     ///   - canonicalize: Converts a value to its canonical form.
     ///   - summary: The meaning.
     package init(
-        _ name: String, setting: String? = nil, title: String = "", form: String = "text",
+        _ name: String, setting: String? = nil,
+        title: @escaping @autoclosure @Sendable () -> String = "",
+        form: @escaping @autoclosure @Sendable () -> String = localized("text"),
         isSecret: Bool = true,
         canonicalize: @escaping @Sendable (_ text: String, _ setting: String) throws -> String = {
             text, _ in text
@@ -38,8 +43,8 @@ package struct AccountField: Hashable, Sendable {
     ) {
         self.name = name
         self.setting = setting
-        self.title = title
-        self.form = form
+        makeTitle = title
+        makeForm = form
         self.isSecret = isSecret
         self.canonicalize = canonicalize
         self.summary = summary
@@ -55,35 +60,44 @@ package struct AccountField: Hashable, Sendable {
 extension AccountField {
     /// The address of a server.
     package static let server = AccountField(
-        "server", setting: "SERVER", title: "Server", form: "`https://host`", isSecret: false,
+        "server", setting: "SERVER", title: localized("Server"), form: "`https://host`",
+        isSecret: false,
         canonicalize: { try ServerURL.normalized($0, setting: $1) },
-        summary: { whose, _ in "\(whose) server, as https://host" })
+        summary: { whose, _ in localized("\(whose) server, as https://host") })
     package static let accessToken = AccountField(
-        "accessToken", setting: "ACCESS_TOKEN", title: "Access token",
+        "accessToken", setting: "ACCESS_TOKEN", title: localized("Access token"),
         summary: { whose, role in
             role == .human
-                ? "token that reads \(whose) account"
-                : "token that reads and writes \(whose) account"
+                ? localized("token that reads \(whose) account")
+                : localized("token that reads and writes \(whose) account")
         })
     package static let accessTokenSecret = AccountField(
-        "accessTokenSecret", setting: "ACCESS_TOKEN_SECRET", title: "Secret of the access token",
-        summary: { _, _ in "secret of that token" })
+        "accessTokenSecret", setting: "ACCESS_TOKEN_SECRET",
+        title: localized("Secret of the access token"),
+        summary: { _, _ in localized("secret of that token") })
     package static let consumerKey = AccountField(
-        "consumerKey", setting: "CONSUMER_KEY", title: "Key of the application",
-        summary: { _, _ in "key of the developer application" })
+        "consumerKey", setting: "CONSUMER_KEY", title: localized("Key of the application"),
+        summary: { _, _ in localized("key of the developer application") })
     package static let consumerSecret = AccountField(
-        "consumerSecret", setting: "CONSUMER_SECRET", title: "Secret of the application",
-        summary: { _, _ in "secret of the developer application" })
+        "consumerSecret", setting: "CONSUMER_SECRET", title: localized("Secret of the application"),
+        summary: { _, _ in localized("secret of the developer application") })
     package static let handle = AccountField(
-        "identifier", setting: "HANDLE", title: "Handle", form: "handle or DID", isSecret: false,
+        "identifier", setting: "HANDLE", title: localized("Handle"),
+        form: localized("handle or DID"), isSecret: false,
         canonicalize: { try BlueskyIdentifier.normalized($0, setting: $1) },
         summary: { whose, role in
-            "\(whose) handle, such as ann.bsky.social, or DID\(role == .human ? "; posts and likes there are public" : "")"
+            role == .human
+                ? localized(
+                    "\(whose) handle, such as ann.bsky.social, or DID; posts and likes there are public"
+                )
+                : localized("\(whose) handle, such as ann.bsky.social, or DID")
         })
     package static let appPassword = AccountField(
-        "appPassword", setting: "APP_PASSWORD", title: "App password",
+        "appPassword", setting: "APP_PASSWORD", title: localized("App password"),
         summary: { _, role in
-            "app password\(role == .human ? "; only needed to read the home timeline" : "")"
+            role == .human
+                ? localized("app password; only needed to read the home timeline")
+                : localized("app password")
         })
     static let refreshToken = AccountField("refreshToken")
     static let clientID = AccountField("clientID")
@@ -108,6 +122,11 @@ extension AccountField {
         NetworkDescriptor.known.filter { $0.fields.contains { $0.field == self } }.map(\.name)
     }
 
+    /// The names of these networks, for people.
+    private var networkNames: String {
+        networks.map(\.displayName).joined(separator: localized(", "))
+    }
+
     /// The variable for the field of a role's account.
     package func name(of role: AccountRole) -> String { "\(role.prefix)_\(setting ?? name)" }
 
@@ -116,11 +135,13 @@ extension AccountField {
     /// The value of the setting is not in the canonical form; the account with the field has it in
     /// that form, see ``canonicalize``.
     func setting(of role: AccountRole) -> Setting<String?> {
-        let networks = networks.map(\.displayName).joined(separator: ", ")
         let isIdentity = NetworkDescriptor.known.contains { $0.identity == self }
         return Setting(
-            name(of: role), title: "\(title) of the \(role.rawValue)", .accounts,
-            "\(networks): \(summary("the \(role.rawValue)'s", role))",
+            name(of: role),
+            title: role == .human
+                ? localized("\(title) of the human") : localized("\(title) of the bot"),
+            .accounts,
+            localized("\(networkNames): \(summary(role.whose, role))"),
             scope: .identity,
             form: .text(form), fallback: nil, isSecret: isSecret,
             effect: isIdentity ? AnySetting.rebindingEffect : nil,

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Networks
 import Posts
 import Transport
@@ -44,24 +45,29 @@ struct AccountSettings {
     }
 
     private func error(ofOtherNetwork field: AccountField) -> ConfigurationError {
-        let networksOfField = field.networks.map(\.displayName).joined(separator: " and ")
-        let networkValues = field.networks.map(\.rawValue).joined(separator: " or ")
+        let networksOfField = Listing.all(of: field.networks.map(\.displayName))
+        let networkValues = Listing.any(of: field.networks.map(\.rawValue))
         guard let setting = values.networkSetting(of: role)?.name else {
             // No network is named, and no network has all of these fields.
             let conflictingField = AccountField.settable.first {
                 text($0) != nil && $0.networks.allSatisfy { !field.networks.contains($0) }
             }
-            let conflictText = conflictingField.map {
-                "\($0.name(of: role)) to \($0.networks.map(\.displayName).joined(separator: " and "))"
+            let problem = conflictingField.map {
+                localized(
+                    "belongs to \(networksOfField), but \($0.name(of: role)) to \(Listing.all(of: $0.networks.map(\.displayName))); remove one of the two"
+                )
             }
             return ConfigurationError(
                 field.name(of: role),
-                "belongs to \(networksOfField), but \(conflictText ?? "others do not"); remove one of the two"
-            )
+                problem
+                    ?? localized(
+                        "belongs to \(networksOfField), but others do not; remove one of the two"))
         }
         return ConfigurationError(
             field.name(of: role),
-            "belongs to \(networksOfField), but \(setting) is \(network.rawValue); remove it, or set \(setting) to \(networkValues)"
+            localized(
+                "belongs to \(networksOfField), but \(setting) is \(network.rawValue); remove it, or set \(setting) to \(networkValues)"
+            )
         )
     }
 
@@ -69,10 +75,12 @@ struct AccountSettings {
         missing: [AccountField], thoughSet present: AccountField
     ) -> ConfigurationError {
         let names = missing.map { $0.name(of: role) }
-        let furtherNames = names.dropFirst().map { "and \($0) " }.joined()
+        let furtherNames = names.dropFirst().map { localized("and \($0) ") }.joined()
         return ConfigurationError(
             names[0],
-            "\(furtherNames)\(names.count == 1 ? "is" : "are") not set, but \(present.name(of: role)) is",
+            names.count == 1
+                ? localized("is not set, but \(present.name(of: role)) is")
+                : localized("\(furtherNames)are not set, but \(present.name(of: role)) is"),
             isMissing: true)
     }
 }

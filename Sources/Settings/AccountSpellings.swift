@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Transport
 
 /// The address of a server in any spelling.
@@ -19,15 +20,16 @@ package enum ServerURL {
             ["http", "https"].contains(scheme), var host = parts.encodedHost?.lowercased(),
             parts.user == nil, parts.password == nil, parts.query == nil, parts.fragment == nil,
             parts.path.isEmpty || parts.path == "/"
-        else { throw ConfigurationError(setting, "is not of the form https://host") }
+        else { throw ConfigurationError(setting, localized("is not of the form https://host")) }
         if host.hasSuffix(".") { host.removeLast() }
         guard isHost(host), (1...65_535).contains(parts.port ?? 1) else {
-            throw ConfigurationError(setting, "is not of the form https://host")
+            throw ConfigurationError(setting, localized("is not of the form https://host"))
         }
         guard scheme == "https" || HostPlace.isLoopback(host) else {
             throw ConfigurationError(
                 setting,
-                "is plain http, which is for localhost, 127.0.0.1 and [::1] only; use https")
+                localized(
+                    "is plain http, which is for localhost, 127.0.0.1 and [::1] only; use https"))
         }
         let defaultPort = scheme == "https" ? 443 : 80
         let port = parts.port.flatMap { $0 == defaultPort ? nil : ":\($0)" } ?? ""
@@ -87,7 +89,8 @@ package enum BlueskyIdentifier {
                     }
             }
         guard isHandle else {
-            throw ConfigurationError(setting, "is not a handle such as name.bsky.social, nor a DID")
+            throw ConfigurationError(
+                setting, localized("is not a handle such as name.bsky.social, nor a DID"))
         }
         return handle
     }

@@ -1,3 +1,4 @@
+import Localization
 import Networks
 import Posts
 
@@ -11,7 +12,7 @@ package struct AnySetting: Sendable {
     /// The form of a value.
     package enum Form: Sendable {
         /// Any text without control characters; the words describe its content.
-        case text(String = "text")
+        case text(String = localized("text"))
         case choice([String])
         case integer(ClosedRange<Int>)
         /// A number of the range, or `none`.
@@ -41,17 +42,17 @@ package struct AnySetting: Sendable {
         /// The heading of the group, for people.
         package var title: String {
             switch self {
-            case .mirror: "The mirror"
-            case .accounts: "Accounts"
-            case .storage: "Where things are kept"
-            case .schedule: "Schedule"
-            case .texts: "Texts"
-            case .replies: "Replies"
-            case .favorites: "Favorites"
+            case .mirror: localized("The mirror")
+            case .accounts: localized("Accounts")
+            case .storage: localized("Where things are kept")
+            case .schedule: localized("Schedule")
+            case .texts: localized("Texts")
+            case .replies: localized("Replies")
+            case .favorites: localized("Favorites")
             case .paid: "X"
-            case .notifications: "Notifications"
-            case .logs: "Logs"
-            case .web: "Web page"
+            case .notifications: localized("Notifications")
+            case .logs: localized("Logs")
+            case .web: localized("Web page")
             }
         }
     }
@@ -68,9 +69,10 @@ package struct AnySetting: Sendable {
         /// The time in the words after "taken up".
         package var words: String {
             switch self {
-            case .live: "within a minute"
-            case .nextDecision: "within a minute, for what is planned or decided from then on"
-            case .nextStart: "at the next start"
+            case .live: localized("within a minute")
+            case .nextDecision:
+                localized("within a minute, for what is planned or decided from then on")
+            case .nextStart: localized("at the next start")
             }
         }
     }
@@ -85,13 +87,23 @@ package struct AnySetting: Sendable {
         case generated
     }
 
+    /// The texts for people, each made anew in the language of the task that reads it.
+    struct Texts: Sendable {
+        let title: @Sendable () -> String
+        let meaning: @Sendable () -> String
+        let form: @Sendable () -> Form
+        let defaultInWords: @Sendable () -> String?
+        let effect: @Sendable () -> String?
+    }
+
     /// The name of the environment variable, as `TIME_ZONE`.
     package let name: String
+    private let texts: Texts
     /// The name for people who read no variables, as `Time zone`.
-    package let title: String
+    package var title: String { texts.title() }
     package let group: Group
     package let scope: Scope
-    package let form: Form
+    package var form: Form { texts.form() }
     /// The text of the default value; nil if there is none.
     package let fallback: String?
     /// Whether the default depends on other settings.
@@ -109,14 +121,14 @@ package struct AnySetting: Sendable {
     /// folder.
     package let isPath: Bool
     /// The meaning, in Markdown.
-    package let meaning: String
+    package var meaning: String { texts.meaning() }
     /// Further details for the documentation only, in Markdown.
     package let details: String?
     /// The default in words, in Markdown, if it is not simply a value.
-    package let defaultInWords: String?
+    package var defaultInWords: String? { texts.defaultInWords() }
     /// The effect of a change of the value on work that is already planned, if ``meaning`` does not
     /// say it; sentences in Markdown.
-    package let effectText: String?
+    package var effectText: String? { texts.effect() }
     package let uptake: Uptake
     /// The prompt when a mirror is set up; `nil` if the setting can be ignored then.
     package let prompt: Prompt?
@@ -124,28 +136,24 @@ package struct AnySetting: Sendable {
     package let example: String?
 
     init(
-        _ name: String, title: String, _ group: Group, _ meaning: String, scope: Scope,
-        form: Form, fallback: String?, defaultInWords: String?, isSecret: Bool, isPath: Bool,
-        uptake: Uptake?, effect: String?, details: String?, prompt: Prompt?, example: String?,
+        _ name: String, texts: Texts, _ group: Group, scope: Scope, fallback: String?,
+        isSecret: Bool, isPath: Bool, uptake: Uptake?, details: String?, prompt: Prompt?,
+        example: String?,
         isDerived: Bool,
         parse: @escaping @Sendable (String) throws -> ParsedSetting,
         makeDefault: @escaping @Sendable (SettingValues) -> FoundSetting?
     ) {
         self.name = name
-        self.title = title
+        self.texts = texts
         self.group = group
         self.scope = scope
-        self.form = form
-        self.meaning = meaning
         self.details = details
         self.fallback = fallback
-        self.defaultInWords = defaultInWords
         self.isSecret = isSecret
         self.isPath = isPath
         self.isDerived = isDerived
         self.parse = parse
         self.makeDefault = makeDefault
-        self.effectText = effect
         self.uptake = uptake ?? (scope == .mirror ? .live : .nextStart)
         self.prompt = prompt
         self.example = example
@@ -185,11 +193,12 @@ extension AnySetting.Form {
     package var words: String {
         switch self {
         case .text(let words): words
-        case .choice(let choices): choices.map { "`\($0)`" }.joined(separator: ", ")
+        case .choice(let choices): choices.map { "`\($0)`" }.joined(separator: localized(", "))
         case .integer(let range): "\(range.lowerBound)–\(range.upperBound)"
-        case .integerOrNone(let range): "\(range.lowerBound)–\(range.upperBound), `none`"
-        case .positive: "number above 0"
-        case .dollars: "dollars, 0 to 1000000, as `0.25`"
+        case .integerOrNone(let range):
+            localized("\(range.lowerBound)–\(range.upperBound), `none`")
+        case .positive: localized("number above 0")
+        case .dollars: localized("dollars, 0 to 1000000, as `0.25`")
         }
     }
 }
@@ -206,7 +215,9 @@ extension AnySetting {
             $0.defaults.text(of: name) ?? ""
         }
         let exceptions = networksByDefault.sorted { $0.key < $1.key }.map { value, networks in
-            "; `\(value)` where the bot is on \(networks.map(\.name.displayName).joined(separator: " or "))"
+            localized(
+                "; `\(value)` where the bot is on \(Listing.any(of: networks.map(\.name.displayName)))"
+            )
         }
         return "`\(fallback)`" + exceptions.joined()
     }
@@ -215,7 +226,8 @@ extension AnySetting {
     package static var storableNames: String {
         Group.allCases.compactMap { group in
             let names = all.filter { $0.group == group && $0.canBeStored }.map(\.name)
-            return names.isEmpty ? nil : "\(group.title): \(names.joined(separator: ", "))"
+            return names.isEmpty
+                ? nil : localized("\(group.title): \(names.joined(separator: localized(", ")))")
         }.joined(separator: "\n")
     }
 }

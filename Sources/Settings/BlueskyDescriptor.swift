@@ -1,4 +1,5 @@
 import Bluesky
+import Localization
 import NetworkNames
 import Networks
 package import Posts
@@ -36,7 +37,7 @@ extension NetworkDescriptor {
         network.reasonHomeIsUnread = { account, _ in
             guard account.credentials[.appPassword] == nil else { return nil }
             return UnreadHome(
-                words: "\(AccountField.appPassword.name(of: account.role)) is not set",
+                words: localized("\(AccountField.appPassword.name(of: account.role)) is not set"),
                 isSwitchedOff: false)
         }
         return network
@@ -51,18 +52,20 @@ extension NetworkLogin {
     fileprivate static let bluesky = NetworkLogin(
         questions: { request in
             let isHuman = request.role == .human
-            var handle = Question(.handle, "Handle of \(request.whose) account")
+            var handle = Question(.handle, localized("Handle of \(request.whose) account"))
             handle.form = "name.bsky.social"
-            handle.hint = "such as name.bsky.social"
+            handle.hint = localized("such as name.bsky.social")
             // The network does not say whether it refuses the handle or the password.
             handle.refusals = [.serverOrHandle, .secret]
-            handle.parse = { try BlueskyIdentifier.normalized($0, setting: "the handle") }
-            var password = Question(.appPassword, "App password")
-            password.form = isHuman ? "Enter for none, which is enough" : nil
+            handle.parse = {
+                try BlueskyIdentifier.normalized($0, setting: localized("the handle"))
+            }
+            var password = Question(.appPassword, localized("App password"))
+            password.form = isHuman ? localized("Enter for none, which is enough") : nil
             password.hint =
                 isHuman
-                ? "none is enough: posts and likes are public"
-                : "not the password of the account"
+                ? localized("none is enough: posts and likes are public")
+                : localized("not the password of the account")
             password.privacy = .secret
             password.isOptional = isHuman
             password.page = isHuman ? nil : passwordPage
@@ -73,15 +76,16 @@ extension NetworkLogin {
         begin: { answers, request, _ in
             let password = answers[.appPassword].flatMap { $0.isEmpty ? nil : $0 }
             guard request.role == .human || password != nil else {
-                throw ConfigurationError("the app password", "is empty")
+                throw ConfigurationError(localized("the app password"), localized("is empty"))
             }
             var grant = Grant(
                 .bluesky(identifier: answers.text(.handle), appPassword: password))
             grant.isUntried = true
             if request.role == .human, password != nil {
                 grant.warnings = [
-                    "an app password can write, for Bluesky has none that only reads; without one the human's posts "
-                        + "and likes are read all the same, only the home timeline is not"
+                    localized(
+                        "an app password can write, for Bluesky has none that only reads; without one the human's posts and likes are read all the same, only the home timeline is not"
+                    )
                 ]
             }
             return .granted(grant)

@@ -1,9 +1,15 @@
+import Localization
+
 /// A setting that is missing, unknown or invalid; the process exits with 78.
 package struct ConfigurationError: Error, Equatable, CustomStringConvertible, Sendable {
     /// The name of the environment variable at fault.
     package let setting: String
     /// The problem and its correction; never contains a secret's value.
-    package var description: String { "\(setting) \(problem)" }
+    package var description: String {
+        // A sentence in Japanese has blanks around names in Latin letters only.
+        let isJapanese = Language.current == .japanese && setting.last?.isASCII == false
+        return "\(setting)\(isJapanese ? "" : " ")\(problem)"
+    }
     private let problem: String
     /// Whether the setting is absent; if not, its value is wrong.
     package let isMissing: Bool
@@ -21,7 +27,8 @@ package struct ConfigurationError: Error, Equatable, CustomStringConvertible, Se
 
     /// The error with an additional clause at its end.
     func adding(_ clause: String) -> ConfigurationError {
-        ConfigurationError(setting, "\(problem); \(clause)", isMissing: isMissing, part: part)
+        ConfigurationError(
+            setting, localized("\(problem); \(clause)"), isMissing: isMissing, part: part)
     }
 }
 

@@ -1,5 +1,6 @@
 import Cryptography
 package import Foundation
+import Localization
 package import Logging
 package import Networks
 package import Posts
@@ -91,12 +92,18 @@ package struct CredentialVault: Sendable {
     ///
     /// - Throws: ``ConfigurationError`` for `SECRET_KEY` if it does not open it.
     package func opened(_ sealed: String, of role: AccountRole) throws -> StoredLogin {
-        guard let seal = try existingSeal() else { throw openingError(role, because: missingKey) }
+        guard let seal = try existingSeal() else { throw noKeyError(role) }
         // A sealed text of another format cannot be opened either.
         guard let text = seal.opened(sealed, place: place(role.rawValue)),
             let login = try? JSONDecoder().decode(LoginRecord.self, from: Data(text.reveal().utf8))
                 .login
-        else { throw openingError(role, because: "does not open") }
+        else {
+            throw ConfigurationError(
+                Setting.secretKey.name,
+                localized(
+                    "does not open the stored login of \(role.words); set the key that it was stored with, or log in again with mirror-bot login"
+                ))
+        }
         return login
     }
 
@@ -264,25 +271,26 @@ package struct CredentialVault: Sendable {
         guard let seal = try seal() else {
             throw ConfigurationError(
                 Setting.secretKey.name,
-                "is not set, and a login is stored only when sealed with it; set it to 64 random hex digits, as "
-                    + "openssl rand -hex 32 prints them")
+                localized(
+                    "is not set, and a login is stored only when sealed with it; set it to 64 random hex digits, as openssl rand -hex 32 prints them"
+                ))
         }
         return seal
     }
 
-    private func openingError(_ role: AccountRole, because cause: String) -> ConfigurationError {
-        ConfigurationError(
-            Setting.secretKey.name,
-            "\(cause) the stored login of the \(role.rawValue); set the key that it was stored with, or log in again "
-                + "with mirror-bot login")
-    }
-
-    /// The reason why there is no key, as the beginning of a sentence up to "the stored login".
-    private var missingKey: String {
-        if case .file(let file) = key {
-            return "is not set, and \(file.path) is missing, so nothing opens"
-        }
-        return "is not set, and only it opens"
+    /// The error for a stored login that nothing opens, because there is no key.
+    private func noKeyError(_ role: AccountRole) -> ConfigurationError {
+        let problem =
+            if case .file(let file) = key {
+                localized(
+                    "is not set, and \(file.path) is missing, so nothing opens the stored login of \(role.words); set the key that it was stored with, or log in again with mirror-bot login"
+                )
+            } else {
+                localized(
+                    "is not set, and only it opens the stored login of \(role.words); set the key that it was stored with, or log in again with mirror-bot login"
+                )
+            }
+        return ConfigurationError(Setting.secretKey.name, problem)
     }
 
     /// The value of the column `role` in the row with a role's session.
@@ -342,7 +350,9 @@ struct KeyFile: Sendable {
             in: .whitespacesAndNewlines)
         guard key.utf8.count == 64, key.allSatisfy({ $0.isASCII && $0.isHexDigit }) else {
             throw failure(
-                "holds no key, which would be 64 hex digits; put the right one there, or remove the file and log in again"
+                localized(
+                    "holds no key, which would be 64 hex digits; put the right one there, or remove the file and log in again"
+                )
             )
         }
         return Secret(key)
@@ -359,28 +369,28 @@ struct KeyFile: Sendable {
         try make(draft, holding: key + "\n")
         // A link never replaces a file: the slower process uses the faster one's key.
         guard link(draft, path) == 0 || errno == EEXIST else {
-            throw failure("cannot be made: \(FileFault(errno, at: path))")
+            throw failure(localized("cannot be made: \(FileFault(errno, at: path))"))
         }
-        guard let storedKey = try read() else { throw failure("vanished") }
+        guard let storedKey = try read() else { throw failure(localized("vanished")) }
         return storedKey
     }
 
     private func make(_ draft: String, holding text: String) throws {
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw failure("cannot be made: \(FileFault(errno, at: path))")
+            throw failure(localized("cannot be made: \(FileFault(errno, at: path))"))
         }
         defer { close(descriptor) }
         do throws(FileFault) {
             try FileFault.write(Array(text.utf8), to: descriptor, at: path)
         } catch {
-            throw failure("cannot be written: \(error)")
+            throw failure(localized("cannot be written: \(error)"))
         }
     }
 
     private func failure(_ problem: String) -> ConfigurationError {
         ConfigurationError(
-            Setting.secretKey.name, "is not set, and the key file \(path) \(problem)")
+            Setting.secretKey.name, localized("is not set, and the key file \(path) \(problem)"))
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Posts
 import Storage
 
@@ -33,7 +34,9 @@ struct DotEnv {
         guard !bytes.starts(with: [0xFF, 0xFE]), !bytes.starts(with: [0xFE, 0xFF]),
             !bytes.contains(0)
         else {
-            problems = [ConfigurationError(name, "is written as UTF-16; save it as UTF-8")]
+            problems = [
+                ConfigurationError(name, localized("is written as UTF-16; save it as UTF-8"))
+            ]
             return
         }
         if bytes.starts(with: Self.byteOrderMark) { bytes.removeFirst(Self.byteOrderMark.count) }
@@ -68,22 +71,23 @@ struct DotEnv {
         problems.append(ConfigurationError(place(lines[variable] ?? 1), problem))
     }
 
-    private func place(_ line: Int) -> String { "line \(line) of \(name)" }
+    private func place(_ line: Int) -> String { localized("line \(line) of \(name)") }
 
     private mutating func read(_ line: [UInt8], number: Int) {
         do throws(Refusal) {
             guard let text = String(validating: line, as: UTF8.self) else {
-                throw Refusal("is not UTF-8; save the file as UTF-8")
+                throw Refusal(localized("is not UTF-8; save the file as UTF-8"))
             }
             guard let (variable, value) = try Self.variable(in: text) else { return }
-            if let warning = Self.warning(about: variable) {
-                warnings.append("\(place(number))\(warning)")
+            if let warning = Self.warning(about: variable, at: place(number)) {
+                warnings.append(warning)
             }
             if let earlier = variables[variable], earlier != value, let line = lines[variable],
                 Self.isKnown(variable)
             {
                 warnings.append(
-                    "\(place(number)) sets \(variable) again; line \(line) has no effect")
+                    localized("\(place(number)) sets \(variable) again; line \(line) has no effect")
+                )
             }
             variables[variable] = value
             lines[variable] = number
@@ -134,7 +138,7 @@ extension DotEnv {
             text = text.dropFirst(6).trimmingCharacters(in: blanks)
         }
         guard let equals = text.firstIndex(of: "=") else {
-            throw Refusal("has no =; write NAME=value")
+            throw Refusal(localized("has no =; write NAME=value"))
         }
         let name = text[..<equals].trimmingCharacters(in: blanks)
         let isName =
@@ -144,7 +148,7 @@ extension DotEnv {
                 byte.isASCIIDigit || byte == 0x5F || (0x41...0x5A).contains(byte & 0xDF)
             }
         guard isName else {
-            throw Refusal("does not begin with the name of a setting; write NAME=value")
+            throw Refusal(localized("does not begin with the name of a setting; write NAME=value"))
         }
         let value = try value(text[text.index(after: equals)...], of: name)
         return (name, value)
@@ -156,7 +160,8 @@ extension DotEnv {
         guard let firstSign = trimmed.first else { return "" }
         guard !typographicQuotes.contains(firstSign) else {
             throw Refusal(
-                "has a typographic quote before the value; write \" or ' there and behind it")
+                localized(
+                    "has a typographic quote before the value; write \" or ' there and behind it"))
         }
         let isLiteral = firstSign == "'"
         let value =
@@ -166,8 +171,9 @@ extension DotEnv {
             value.contains("$")
         {
             throw Refusal(
-                "has a $ in a path, and variables are not expanded; write the whole path, ~ for the home folder, or single "
-                    + "quotes around a $ that belongs to it")
+                localized(
+                    "has a $ in a path, and variables are not expanded; write the whole path, ~ for the home folder, or single quotes around a $ that belongs to it"
+                ))
         }
         return value
     }
@@ -182,10 +188,12 @@ extension DotEnv {
                 let nextSign = remainder.first { !$0.isWhitespace }
                 guard isEnd, nextSign == nil || nextSign == "#" else {
                     throw Refusal(
-                        "goes on behind the closing \(quote); "
-                            + (quote == "'"
-                                ? "put \" around a value that has ' in it"
-                                : "write \\\" for a \" in a value"))
+                        quote == "'"
+                            ? localized(
+                                "goes on behind the closing '; put \" around a value that has ' in it"
+                            )
+                            : localized(
+                                "goes on behind the closing \"; write \\\" for a \" in a value"))
                 }
                 return value
             }
@@ -196,7 +204,7 @@ extension DotEnv {
                 value.append(character)
             }
         }
-        throw Refusal("has no closing \(quote); a value ends on its line")
+        throw Refusal(localized("has no closing \(quote); a value ends on its line"))
     }
 
     /// The value without quotes, up to a comment.
@@ -214,18 +222,21 @@ extension DotEnv {
                 isSecret ? isOneWord && isSpaceAfterSign : isOneWord || isSpaceAfterSign
             guard isComment else {
                 throw Refusal(
-                    "has a # that may begin a comment or belong to the value; put the value between quotes, without the "
-                        + "comment")
+                    localized(
+                        "has a # that may begin a comment or belong to the value; put the value between quotes, without the comment"
+                    ))
             }
             value = beforeSign
         }
         let words = value.split { $0.isWhitespace || $0 == ";" }
         guard !words.contains(where: isAssignment) else {
-            throw Refusal("holds more than one setting; write each on a line of its own")
+            throw Refusal(localized("holds more than one setting; write each on a line of its own"))
         }
         guard let lastCharacter = value.last, ";\\".contains(lastCharacter) else { return value }
         throw Refusal(
-            "ends with \(lastCharacter); leave it out, or put the value between single quotes if it belongs to it"
+            localized(
+                "ends with \(lastCharacter); leave it out, or put the value between single quotes if it belongs to it"
+            )
         )
     }
 
@@ -246,19 +257,22 @@ extension DotEnv {
         $0.isSecret ? [$0.name, $0.name + "_FILE"] : [$0.name]
     }
 
-    /// Returns the end of the warning about an unknown name; nil for a setting's name.
+    /// Returns the warning about an unknown name; nil for a setting's name.
     ///
     /// An unknown name may be a misplaced secret. It is shown only if it is short and in upper
     /// case, or similar to the name of a setting.
-    private static func warning(about name: String) -> String? {
+    private static func warning(about name: String, at place: String) -> String? {
         guard !knownNames.contains(name) else { return nil }
         if let retired = RetiredSetting.named(name) {
-            return ": \(name) \(retired.problem); remove the line"
+            return localized("\(place): \(name) \(retired.problem); remove the line")
         }
         let nearestName = Spelling.nearest(to: name.uppercased(), among: knownNames)
         let looksLikeSetting = name.utf8.count <= 40 && name == name.uppercased()
-        guard looksLikeSetting || nearestName != nil else { return " names no setting" }
-        return ": \(name) is no setting" + (nearestName.map { "; did you mean \($0)?" } ?? "")
+        guard looksLikeSetting || nearestName != nil else {
+            return localized("\(place) names no setting")
+        }
+        return nearestName.map { localized("\(place): \(name) is no setting; did you mean \($0)?") }
+            ?? localized("\(place): \(name) is no setting")
     }
 }
 
@@ -307,9 +321,9 @@ struct DotEnvPlace {
         return read(&problems) { file in
             file.remove(
                 Setting.home.name,
-                because:
-                    "sets \(Setting.home.name) to another folder, but this file was found by it; set it in the "
-                    + "environment or in .env of the working folder"
+                because: localized(
+                    "sets \(Setting.home.name) to another folder, but this file was found by it; set it in the environment or in .env of the working folder"
+                )
             ) { value in
                 let isTilde = value == "~" || value.hasPrefix("~/")
                 return Self.realPath(

@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 import Posts
 import Storage
 
@@ -32,6 +33,16 @@ package struct HumanConsent: Codable, Equatable, Sendable {
             }
         }
 
+        /// The operator's statement for people; nil for another ground.
+        package var words: String? {
+            switch self {
+            case .oneself: localized("I am this person")
+            case .agreed: localized("this person agreed in writing")
+            case .heirs: localized("this person has died and I act for the heirs")
+            case .login, .words, .earlier: nil
+            }
+        }
+
         /// Whether the human's own account agreed.
         package var isByAccount: Bool { self == .login || self == .words }
 
@@ -39,8 +50,10 @@ package struct HumanConsent: Codable, Equatable, Sendable {
         package static let statements = allCases.filter { $0.wording != nil }
 
         /// The statements as a list for people who choose: `self (I am this person), …`.
-        package static let choices = statements.map { "\($0.rawValue) (\($0.wording ?? ""))" }
-            .joined(separator: ", ")
+        package static var choices: String {
+            statements.map { localized("\($0.rawValue) (\($0.words ?? ""))") }
+                .joined(separator: localized(", "))
+        }
     }
 
     package let ground: Ground

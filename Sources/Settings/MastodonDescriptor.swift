@@ -1,3 +1,4 @@
+import Localization
 package import Mastodon
 import NetworkNames
 import Networks
@@ -57,14 +58,14 @@ extension NetworkLogin {
     /// A login at the account's server, with a code or with a token that was made there.
     fileprivate static let mastodon = NetworkLogin(
         questions: { request in
-            var server = Question(.server, "Server of \(request.whose) account")
+            var server = Question(.server, localized("Server of \(request.whose) account"))
             server.form = "https://HOST"
-            server.hint = "such as mastodon.social"
+            server.hint = localized("such as mastodon.social")
             server.refusals =
                 request.hasToken ? [.serverOrHandle] : [.serverOrHandle, .secret]
-            server.parse = { try ServerURL.normalized($0, setting: "the server") }
+            server.parse = { try ServerURL.normalized($0, setting: localized("the server")) }
             guard request.hasToken else { return [server] }
-            var token = Question(.accessToken, "Access token")
+            var token = Question(.accessToken, localized("Access token"))
             token.privacy = .secret
             token.isToken = true
             token.refusals = [.secret]
@@ -84,8 +85,9 @@ extension NetworkLogin {
             grant.warnings = warnings(
                 canWrite: try await login.canWrite(with: token), role: request.role)
             grant.advice =
-                "make a token with the scopes read and write in the server's settings under "
-                + "Development, or log in without --token"
+                localized(
+                    "make a token with the scopes read and write in the server's settings under Development, or log in without --token"
+                )
             if request.role == .bot {
                 grant.missing = try await login.missingBotScopes(of: token).map(
                     NetworkDescriptor.MissingScope.init)
@@ -99,12 +101,12 @@ extension NetworkLogin {
     ) async throws -> Pending {
         let request = try await login.register(
             for: role == .human ? .human : .bot, returningTo: page)
-        var pending = Pending(page: request.authorizeURL, codeName: "code") { code in
+        var pending = Pending(page: request.authorizeURL, codeName: localized("code")) { code in
             let granted = try await login.finish(request, code: code)
             let token = granted.credentials
             var grant = Grant(.mastodon(server: server, token))
             grant.warnings = warnings(canWrite: granted.canWrite, role: role)
-            grant.advice = "log in again and allow everything that is listed"
+            grant.advice = localized("log in again and allow everything that is listed")
             grant.revoke = { try await login.revoke(token) }
             guard role == .bot else { return grant }
             do {
@@ -127,8 +129,9 @@ extension NetworkLogin {
     private static func warnings(canWrite: Bool, role: AccountRole) -> [String] {
         role == .human && canWrite
             ? [
-                "the human's token can write, or the server does not say that it cannot; mirror-bot never needs "
-                    + "that, so make one that only reads where the server has such"
+                localized(
+                    "the human's token can write, or the server does not say that it cannot; mirror-bot never needs that, so make one that only reads where the server has such"
+                )
             ] : []
     }
 }

@@ -1,3 +1,4 @@
+import Localization
 import Redis
 import Storage
 
@@ -79,7 +80,8 @@ struct SettingProblems {
         let beginsWithName = cause.hasPrefix(setting + " ")
         return ConfigurationError(
             setting,
-            beginsWithName ? String(cause.dropFirst(setting.count + 1)) : "cannot be used: \(cause)"
+            beginsWithName
+                ? String(cause.dropFirst(setting.count + 1)) : localized("cannot be used: \(cause)")
         )
     }
 }

@@ -1,6 +1,7 @@
 package import Conduct
 package import Favorites
 package import Foundation
+import Localization
 package import Networks
 package import Outbox
 package import Posts
@@ -189,7 +190,8 @@ package struct MirrorSettings: Sendable {
             return try overlaid(with: stored)
         } catch let error as ConfigurationError where stored[error.setting] != nil {
             throw error.adding(
-                "it was set for the mirror, and mirror-bot unset \(error.setting) forgets it")
+                localized(
+                    "it was set for the mirror, and mirror-bot unset \(error.setting) forgets it"))
         }
     }
 
@@ -211,8 +213,10 @@ package struct MirrorSettings: Sendable {
             let isOld = new[error.setting] == nil && stored[error.setting] != nil
             throw error.adding(
                 isOld
-                    ? "it was set for the mirror before; mirror-bot unset \(error.setting) forgets it; nothing was changed"
-                    : "nothing was changed")
+                    ? localized(
+                        "it was set for the mirror before; mirror-bot unset \(error.setting) forgets it; nothing was changed"
+                    )
+                    : localized("nothing was changed"))
         }
     }
 
@@ -347,12 +351,15 @@ package struct MirrorSettings: Sendable {
             values[$0] != nil
         }) {
             sentences.append(
-                "\(setting.name) is set, and settings win over a login; remove it to use the login")
+                localized(
+                    "\(setting.name) is set, and settings win over a login; remove it to use the login"
+                ))
         }
         if let setting = networkSetting(of: role), values.network(of: role) != network {
             sentences.append(
-                "\(setting) is \(values.network(of: role).rawValue); set \(Setting.network(of: role).name) to "
-                    + "\(network.rawValue) to use the login")
+                localized(
+                    "\(setting) is \(values.network(of: role).rawValue); set \(Setting.network(of: role).name) to \(network.rawValue) to use the login"
+                ))
         }
         return sentences
     }
@@ -361,14 +368,23 @@ package struct MirrorSettings: Sendable {
     package func missing(_ role: AccountRole) -> ConfigurationError {
         let network = network(of: role)
         let names = network.descriptor.requiredNames(of: role)
-        let furtherNames = names.dropFirst().map { "and \($0) " }.joined()
-        let instead =
-            role == .human
-            ? ", or read an archive with mirror-bot train scheduler --from ARCHIVE" : ""
+        let furtherNames = names.dropFirst().map { localized("and \($0) ") }.joined()
+        let login = "mirror-bot login \(network.rawValue) --as \(role.rawValue)"
+        let problem =
+            switch (role, names.count) {
+            case (.human, 1):
+                localized(
+                    "is not set; run \(login), or see the README, or read an archive with mirror-bot train scheduler --from ARCHIVE"
+                )
+            case (.human, _):
+                localized(
+                    "\(furtherNames)are not set; run \(login), or see the README, or read an archive with mirror-bot train scheduler --from ARCHIVE"
+                )
+            case (.bot, 1): localized("is not set; run \(login), or see the README")
+            case (.bot, _): localized("\(furtherNames)are not set; run \(login), or see the README")
+            }
         return ConfigurationError(
-            names[0],
-            "\(furtherNames)\(names.count == 1 ? "is" : "are") not set; run mirror-bot login \(network.rawValue) --as "
-                + "\(role.rawValue), or see the README\(instead)",
+            names[0], problem,
             isMissing: true, part: .account(role))
     }
 
@@ -376,7 +392,7 @@ package struct MirrorSettings: Sendable {
     package static let defaultMirror = "default"
 
     /// The form of a mirror's name, as the end of a sentence.
-    package static let nameForm = "1 to 40 of a-z, 0-9, - and _"
+    package static var nameForm: String { localized("1 to 40 of a-z, 0-9, - and _") }
 
     /// Whether a text can be a mirror's name.
     package static func isName(_ text: String) -> Bool {
@@ -395,7 +411,7 @@ package struct MirrorSettings: Sendable {
     package static func requireName(_ text: String, of place: String) throws {
         guard !isName(text) else { return }
         throw ConfigurationError(
-            place, "has a mirror named \"\(text.prefix(60))\"; expected \(nameForm)")
+            place, localized("has a mirror named \"\(text.prefix(60))\"; expected \(nameForm)"))
     }
 
     /// Fails if the settings restrict an audience that the bot's network does not let authors
@@ -405,12 +421,15 @@ package struct MirrorSettings: Sendable {
         if let quotes, !botNetwork.descriptor.quoteAudiences.contains(quotes) {
             throw ConfigurationError(
                 Setting.quotes.name,
-                "cannot be \(quotes.rawValue) on \(name); unset it to leave that to the network")
+                localized(
+                    "cannot be \(quotes.rawValue) on \(name); unset it to leave that to the network"
+                ))
         }
         if !botNetwork.descriptor.replyAudiences.contains(replies) {
             throw ConfigurationError(
                 Setting.whoMayReply.name,
-                "cannot be \(replies.rawValue) on \(name), where authors do not decide that")
+                localized(
+                    "cannot be \(replies.rawValue) on \(name), where authors do not decide that"))
         }
     }
 }
@@ -432,7 +451,7 @@ extension MirrorSettings {
     ///
     /// - Throws: ``ConfigurationError``.
     static func checkedName(_ text: String, of name: String) throws -> String {
-        guard isName(text) else { throw ConfigurationError(name, "is not \(nameForm)") }
+        guard isName(text) else { throw ConfigurationError(name, localized("is not \(nameForm)")) }
         return text
     }
 
@@ -442,7 +461,8 @@ extension MirrorSettings {
     static func zone(_ text: String, named name: String) throws -> TimeZone {
         guard let zone = TimeZone(identifier: text) else {
             throw ConfigurationError(
-                name, "is \"\(text.prefix(60))\"; expected an IANA name such as Europe/Berlin")
+                name,
+                localized("is \"\(text.prefix(60))\"; expected an IANA name such as Europe/Berlin"))
         }
         return zone
     }
@@ -464,7 +484,9 @@ extension MirrorSettings {
         guard HTTPClient.isContact(text), isURL || isHandle else {
             throw ConfigurationError(
                 name,
-                "is no mail address, URL or handle such as ops@example.org, https://example.org/bot or @ops@example.org"
+                localized(
+                    "is no mail address, URL or handle such as ops@example.org, https://example.org/bot or @ops@example.org"
+                )
             )
         }
         return text
@@ -476,7 +498,8 @@ extension MirrorSettings {
     static func quietHours(_ text: String, named name: String) throws -> QuietHours {
         guard let hours = QuietHours(parsing: text) else {
             throw ConfigurationError(
-                name, "is \"\(text.prefix(60))\"; expected spans such as 23:00-07:00, or none")
+                name,
+                localized("is \"\(text.prefix(60))\"; expected spans such as 23:00-07:00, or none"))
         }
         return hours
     }

@@ -66,11 +66,28 @@ package struct NetworkDescriptor: Sendable {
     package struct Policy: Sendable {
         /// The setting by which the operator confirms to have read the policy.
         package let setting: String
-        /// The network's requirements and their address, in sentences for the operator.
-        package let summary: String
         package let isAcknowledged: @Sendable (MirrorSettings) -> Bool
         /// Whether the bot's profile must name its operator's account on the network.
         package let wantsOperatorNamed: Bool
+        private let makeSummary: @Sendable () -> String
+
+        /// - Parameters:
+        ///   - setting: See ``setting``.
+        ///   - summary: See ``summary``.
+        ///   - isAcknowledged: See ``isAcknowledged``.
+        ///   - wantsOperatorNamed: See ``wantsOperatorNamed``.
+        init(
+            setting: String, summary: @escaping @autoclosure @Sendable () -> String,
+            isAcknowledged: @escaping @Sendable (MirrorSettings) -> Bool, wantsOperatorNamed: Bool
+        ) {
+            self.setting = setting
+            self.isAcknowledged = isAcknowledged
+            self.wantsOperatorNamed = wantsOperatorNamed
+            makeSummary = summary
+        }
+
+        /// The network's requirements and their address, in sentences for the operator.
+        package var summary: String { makeSummary() }
     }
 
     /// The prices of a network.
@@ -102,10 +119,22 @@ package struct NetworkDescriptor: Sendable {
 
     /// A rule of the network about data on people.
     package struct DataRule: Sendable {
-        /// The rule and its address, as the rest of a sentence that begins with the network's name.
-        package let summary: String
         /// Whether matching an account with one elsewhere needs the person's consent.
         package let matchingNeedsConsent: Bool
+        private let makeSummary: @Sendable () -> String
+
+        /// - Parameters:
+        ///   - summary: See ``summary``.
+        ///   - matchingNeedsConsent: See ``matchingNeedsConsent``.
+        init(
+            summary: @escaping @autoclosure @Sendable () -> String, matchingNeedsConsent: Bool
+        ) {
+            self.matchingNeedsConsent = matchingNeedsConsent
+            makeSummary = summary
+        }
+
+        /// The rule and its address, as the rest of a sentence that begins with the network's name.
+        package var summary: String { makeSummary() }
     }
 
     /// The reason why a home timeline is not read.

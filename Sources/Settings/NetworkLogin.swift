@@ -86,7 +86,7 @@ package struct NetworkLogin: Sendable {
         }
 
         /// The account in words, as "the bot's".
-        var whose: String { "the \(role.rawValue)'s" }
+        var whose: String { role.whose }
     }
 
     /// The answers to the questions; a missing one counts as empty.

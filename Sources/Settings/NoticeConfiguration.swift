@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 package import Posts
 package import Transport
 
@@ -48,7 +49,9 @@ package struct NoticeConfiguration: Sendable {
         if let address, address.isOfNtfy, format != .ntfy {
             throw ConfigurationError(
                 Setting.notifyFormat.name,
-                "is \(format.rawValue), but \(Setting.notifyURL.name) begins with \(Self.ntfyScheme)"
+                localized(
+                    "is \(format.rawValue), but \(Setting.notifyURL.name) begins with \(Self.ntfyScheme)"
+                )
             )
         }
         heartbeat = values[.heartbeatURL]
@@ -74,19 +77,20 @@ package struct NoticeConfiguration: Sendable {
         _ text: String, writtenAs written: String? = nil, named name: String
     ) throws -> Address {
         guard var parts = URLComponents(string: text), let host = parts.host, !host.isEmpty else {
-            throw ConfigurationError(name, "is no URL such as https://host/path")
+            throw ConfigurationError(name, localized("is no URL such as https://host/path"))
         }
         let authorization = authorization(parts)
         parts.user = nil
         parts.password = nil
         guard let url = parts.string else {
-            throw ConfigurationError(name, "is no URL such as https://host/path")
+            throw ConfigurationError(name, localized("is no URL such as https://host/path"))
         }
         if let problem = request(to: url).problem {
             let hint =
                 parts.scheme == "http"
-                ? "plain http is for loopback and private hosts only; use https" : problem
-            throw ConfigurationError(name, "cannot be used: \(hint)")
+                ? localized("plain http is for loopback and private hosts only; use https")
+                : problem
+            throw ConfigurationError(name, localized("cannot be used: \(hint)"))
         }
         return Address(
             url: Secret(url), authorization: authorization, host: host,
@@ -129,11 +133,11 @@ package struct NoticeConfiguration: Sendable {
             }
         }
         guard quote == nil else {
-            throw ConfigurationError(name, "has a quote that does not end")
+            throw ConfigurationError(name, localized("has a quote that does not end"))
         }
         if let endedWord = word { words.append(endedWord) }
         guard words.first?.isEmpty == false else {
-            throw ConfigurationError(name, "names no program")
+            throw ConfigurationError(name, localized("names no program"))
         }
         return words
     }

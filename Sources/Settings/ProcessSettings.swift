@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 package import Logging
 import MeCab
 package import Posts
@@ -64,13 +65,16 @@ package struct ProcessSettings: Sendable {
         guard case .sqlite(let path) = storage, access(path, F_OK) != 0 else { return }
         if errno == EACCES {
             throw ConfigurationError(
-                "the database",
-                "\(path) cannot be reached: \(FileFault(EACCES, at: path)) with \(Setting.home.name)"
+                localized("the database"),
+                localized(
+                    "\(path) cannot be reached: \(FileFault(EACCES, at: path)) with \(Setting.home.name)"
+                )
             )
         }
         throw ConfigurationError(
-            "the database",
-            "\(path) does not exist yet (\(Setting.home.name) and --home say where it is)",
+            localized("the database"),
+            localized(
+                "\(path) does not exist yet (\(Setting.home.name) and --home say where it is)"),
             part: .database)
     }
 
@@ -91,7 +95,8 @@ package struct ProcessSettings: Sendable {
         }
         guard let home = environment["HOME"], home.hasPrefix("/") else {
             throw ConfigurationError(
-                Setting.home.name, "is not set and there is no home folder to fall back on")
+                Setting.home.name,
+                localized("is not set and there is no home folder to fall back on"))
         }
         return home + "/.local/share/mirror-bot"
     }
@@ -131,7 +136,8 @@ package struct ProcessSettings: Sendable {
         guard case .sqlite = storage, isDyno else { return }
         throw ConfigurationError(
             Setting.databaseURL.name,
-            "is not set, and a dyno's disk is forgotten daily; add the Heroku Postgres add-on")
+            localized(
+                "is not set, and a dyno's disk is forgotten daily; add the Heroku Postgres add-on"))
     }
 
     /// Fails for a text that is too short for a key.
@@ -140,7 +146,9 @@ package struct ProcessSettings: Sendable {
     static func requireKey(_ text: String, named name: String) throws {
         guard text.count >= 32 else {
             throw ConfigurationError(
-                name, "is too short; expected 64 hex digits, or a text of 32 characters or more")
+                name,
+                localized(
+                    "is too short; expected 64 hex digits, or a text of 32 characters or more"))
         }
     }
 

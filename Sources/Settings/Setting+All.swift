@@ -1,6 +1,7 @@
 package import Conduct
 package import Favorites
 package import Foundation
+import Localization
 package import Logging
 package import Networks
 package import Outbox
@@ -55,11 +56,13 @@ extension AnySetting {
     }
 
     /// The effect of changing an account or its network.
-    static let rebindingEffect =
-        "An account other than the mirror's is refused until `mirror-bot rebind`."
+    static var rebindingEffect: String {
+        localized("An account other than the mirror's is refused until `mirror-bot rebind`.")
+    }
     /// The effect of naming another database.
-    fileprivate static let movingEffect =
-        "Nothing is moved there; `mirror-bot move` takes a mirror to another database."
+    fileprivate static var movingEffect: String {
+        localized("Nothing is moved there; `mirror-bot move` takes a mirror to another database.")
+    }
 }
 
 extension SettingSyntax where Value == NetworkName {
@@ -73,23 +76,24 @@ extension SettingSyntax where Value == NetworkName {
 extension Setting where Value == String {
     package static var mirror: Setting {
         Setting(
-            "MIRROR", title: "Name of the mirror", .mirror,
-            "name of this human and bot pair; one database holds many",
+            "MIRROR", title: localized("Name of the mirror"), .mirror,
+            localized("name of this human and bot pair; one database holds many"),
             scope: .identity,
             form: .text(
-                "1 to 40 of a–z, 0–9, `-`, `_`",
+                localized("1 to 40 of a–z, 0–9, `-`, `_`"),
                 parse: { try MirrorSettings.checkedName($0, of: $1) }, print: { $0 }),
             fallback: MirrorSettings.defaultMirror,
-            effect: "Another name is another mirror, with accounts and data of its own.")
+            effect: localized("Another name is another mirror, with accounts and data of its own."))
     }
 }
 
 extension Setting where Value == NetworkName {
     package static var network: Setting<NetworkName> {
         Setting(
-            "NETWORK", title: "Network of both accounts", .mirror, "where both accounts live",
+            "NETWORK", title: localized("Network of both accounts"), .mirror,
+            localized("where both accounts live"),
             scope: .identity, form: .anyNetwork, fallback: .usual,
-            defaultInWords: "told by the variables of the accounts, else `mastodon`",
+            defaultInWords: localized("told by the variables of the accounts, else `mastodon`"),
             effect: AnySetting.rebindingEffect,
             prompt: .optional, example: "mastodon",
             derived: { values in values.impliedNetwork().map { ($0, .implied) } })
@@ -97,10 +101,10 @@ extension Setting where Value == NetworkName {
 
     package static var humanNetwork: Setting<NetworkName> {
         Setting(
-            "HUMAN_NETWORK", title: "Network of the human", .mirror,
-            "where the human lives, if not where the bot does",
+            "HUMAN_NETWORK", title: localized("Network of the human"), .mirror,
+            localized("where the human lives, if not where the bot does"),
             scope: .identity, form: .anyNetwork, fallback: .usual,
-            defaultInWords: "as `NETWORK`, unless the account's variables tell another",
+            defaultInWords: localized("as `NETWORK`, unless the account's variables tell another"),
             effect: AnySetting.rebindingEffect,
             details:
                 "also the network of imported JSON Lines, while [archives](archives.md) know theirs: mastodon-archive, "
@@ -110,10 +114,10 @@ extension Setting where Value == NetworkName {
 
     package static var botNetwork: Setting<NetworkName> {
         Setting(
-            "BOT_NETWORK", title: "Network of the bot", .mirror,
-            "where the bot lives, if not where the human does",
+            "BOT_NETWORK", title: localized("Network of the bot"), .mirror,
+            localized("where the bot lives, if not where the human does"),
             scope: .identity, form: .anyNetwork, fallback: .usual,
-            defaultInWords: "as `NETWORK`, unless the account's variables tell another",
+            defaultInWords: localized("as `NETWORK`, unless the account's variables tell another"),
             effect: AnySetting.rebindingEffect,
             prompt: .optional,
             derived: { values in values.derivedNetwork(of: .bot) })
@@ -123,13 +127,14 @@ extension Setting where Value == NetworkName {
 extension Setting where Value == TimeZone? {
     package static var timeZone: Setting<TimeZone?> {
         Setting(
-            "TIME_ZONE", title: "Time zone", .mirror,
-            "zone of the human's clock, such as `Asia/Tokyo` or `Europe/Berlin`",
+            "TIME_ZONE", title: localized("Time zone"), .mirror,
+            localized("zone of the human's clock, such as `Asia/Tokyo` or `Europe/Berlin`"),
             form: .text(
-                "IANA name", parse: { try MirrorSettings.zone($0, named: $1) },
+                localized("IANA name"), parse: { try MirrorSettings.zone($0, named: $1) },
                 print: { $0?.identifier }), fallback: nil,
-            defaultInWords: "the archive's, else guessed from the hours in which the human posts",
-            effect: "The times of the archived posts are computed anew in the new zone.",
+            defaultInWords: localized(
+                "the archive's, else guessed from the hours in which the human posts"),
+            effect: localized("The times of the archived posts are computed anew in the new zone."),
             details: "`status` and `doctor` say when it was guessed; for who moved see "
                 + "[`zones`](run.md#a-person-who-moved)",
             prompt: .optional, example: "Europe/Berlin")
@@ -139,8 +144,9 @@ extension Setting where Value == TimeZone? {
 extension Setting where Value == Duration {
     package static var pollSeconds: Setting {
         Setting(
-            "POLL_SECONDS", title: "Seconds between two looks", .mirror,
-            "seconds between two looks at the mentions; the other feeds follow in proportion",
+            "POLL_SECONDS", title: localized("Seconds between two looks"), .mirror,
+            localized(
+                "seconds between two looks at the mentions; the other feeds follow in proportion"),
             form: .seconds(10...3_600), fallback: .seconds(60))
     }
 }
@@ -148,8 +154,8 @@ extension Setting where Value == Duration {
 extension Setting where Value == Int {
     package static var passes: Setting {
         Setting(
-            "PASSES", title: "Passes at once, at most", .mirror,
-            "passes that a process runs at once, for all its mirrors",
+            "PASSES", title: localized("Passes at once, at most"), .mirror,
+            localized("passes that a process runs at once, for all its mirrors"),
             scope: .process,
             form: .integer(1...1_000), fallback: 16,
             details:
@@ -171,9 +177,14 @@ extension Setting where Value == String? {
     /// The setting of the address to which requests for a role go instead of the network's own.
     package static func apiBaseURL(of role: AccountRole) -> Setting {
         Setting(
-            "\(role.prefix)_API_BASE_URL", title: "Where requests for the \(role.rawValue) go",
+            "\(role.prefix)_API_BASE_URL",
+            title: role == .human
+                ? localized("Where requests for the human go")
+                : localized("Where requests for the bot go"),
             .accounts,
-            "where requests for the \(role.rawValue) go instead of the network's own address",
+            role == .human
+                ? localized("where requests for the human go instead of the network's own address")
+                : localized("where requests for the bot go instead of the network's own address"),
             scope: .identity,
             form: .text(
                 "`https://host`", parse: { try ServerURL.normalized($0, setting: $1) },
@@ -184,12 +195,13 @@ extension Setting where Value == String? {
 extension Setting where Value == HumanConsent.Ground? {
     package static var humanConsent: Setting {
         Setting(
-            "HUMAN_CONSENT", title: "Consent of the human", .accounts,
-            "your statement that the human agreed to be mirrored, where their account is not logged in: `self` (I am this "
-                + "person), `agreed` (this person agreed in writing), `heirs` (this person has died and I act for the heirs); "
-                + "without a statement or a login nothing is sent",
+            "HUMAN_CONSENT", title: localized("Consent of the human"), .accounts,
+            localized(
+                "your statement that the human agreed to be mirrored, where their account is not logged in: `self` (I am this person), `agreed` (this person agreed in writing), `heirs` (this person has died and I act for the heirs); without a statement or a login nothing is sent"
+            ),
             form: .choice(HumanConsent.Ground.statements.map { ($0.rawValue, $0) }), fallback: nil,
-            effect: "`mirror-bot set` stores it with its time, and `unset` takes it back.",
+            effect: localized(
+                "`mirror-bot set` stores it with its time, and `unset` takes it back."),
             details:
                 "in the environment it is said for every mirror of the process, and not heard after the human "
                 + "[stopped the mirror](control.md#consent)",
@@ -200,17 +212,21 @@ extension Setting where Value == HumanConsent.Ground? {
 extension Setting where Value == Bool {
     package static var memorial: Setting {
         Setting(
-            "MEMORIAL", title: "Memorial of a person who has died", .accounts,
-            "`yes`: the mirror is a memorial of a person who has died: posts alone, and replies or favorites only where "
-                + "`REPLIES_PER_PERSON` or `FAVORITE_MODE` is set itself; the line of the bot's profile says so",
-            form: .yesOrNo, fallback: false, effect: "`mirror-bot profile` writes the line.",
+            "MEMORIAL", title: localized("Memorial of a person who has died"), .accounts,
+            localized(
+                "`yes`: the mirror is a memorial of a person who has died: posts alone, and replies or favorites only where `REPLIES_PER_PERSON` or `FAVORITE_MODE` is set itself; the line of the bot's profile says so"
+            ),
+            form: .yesOrNo, fallback: false,
+            effect: localized("`mirror-bot profile` writes the line."),
             details: "see [what that is, and what speaks against it](control.md#a-memorial)")
     }
 
     package static var trustHumanServer: Setting {
         Setting(
-            "TRUST_HUMAN_SERVER", title: "Trust in the human's server", .accounts,
-            "`yes`: read the human's posts from programs, too, that show posts for few as public",
+            "TRUST_HUMAN_SERVER", title: localized("Trust in the human's server"), .accounts,
+            localized(
+                "`yes`: read the human's posts from programs, too, that show posts for few as public"
+            ),
             form: .yesOrNo, fallback: false,
             details:
                 "WordPress does so with private posts, Takahe and the descendants of Misskey with those for their own "
@@ -221,8 +237,10 @@ extension Setting where Value == Bool {
 extension Setting where Value == Bool? {
     package static var trustArchive: Setting {
         Setting(
-            "TRUST_ARCHIVE", title: "Posts that nobody can be asked about", .accounts,
-            "`yes`: publish texts, too, while nobody can be asked whether the human still shows their posts",
+            "TRUST_ARCHIVE", title: localized("Posts that nobody can be asked about"), .accounts,
+            localized(
+                "`yes`: publish texts, too, while nobody can be asked whether the human still shows their posts"
+            ),
             form: .choice([("no", false), ("yes", true)]), fallback: nil, defaultInWords: "`no`",
             details:
                 "as those of a [downloaded archive](archives.md#posts-that-nobody-can-be-asked-about) whose account "
@@ -233,11 +251,14 @@ extension Setting where Value == Bool? {
 extension Setting where Value == String? {
     package static var operatorContact: Setting {
         Setting(
-            "OPERATOR_CONTACT", title: "Contact of the operator", .accounts,
-            "told to servers with each request, so that their operators can write to you: a mail address, URL or handle",
+            "OPERATOR_CONTACT", title: localized("Contact of the operator"), .accounts,
+            localized(
+                "told to servers with each request, so that their operators can write to you: a mail address, URL or handle"
+            ),
             form: .text(
-                "mail address, URL or handle", parse: { try MirrorSettings.contact($0, named: $1) },
-                print: { $0 }), fallback: nil, defaultInWords: "the bot's handle",
+                localized("mail address, URL or handle"),
+                parse: { try MirrorSettings.contact($0, named: $1) },
+                print: { $0 }), fallback: nil, defaultInWords: localized("the bot's handle"),
             prompt: .optional,
             example: "ops@example.org")
     }
@@ -248,11 +269,12 @@ extension Setting where Value == String? {
 extension Setting where Value == String? {
     package static var home: Setting {
         Setting(
-            "MIRROR_BOT_HOME", title: "Folder of the data", .storage,
-            "folder of `mirror-bot.sqlite` and its key file",
+            "MIRROR_BOT_HOME", title: localized("Folder of the data"), .storage,
+            localized("folder of `mirror-bot.sqlite` and its key file"),
             scope: .process,
-            form: .text("folder"), fallback: nil,
-            defaultInWords: "`$XDG_DATA_HOME/mirror-bot`, else `~/.local/share/mirror-bot`",
+            form: .text(localized("folder")), fallback: nil,
+            defaultInWords: localized(
+                "`$XDG_DATA_HOME/mirror-bot`, else `~/.local/share/mirror-bot`"),
             isPath: true,
             effect: AnySetting.movingEffect)
     }
@@ -261,7 +283,7 @@ extension Setting where Value == String? {
 extension Setting where Value == Secret? {
     package static var databaseURL: Setting<Secret?> {
         Setting(
-            "DATABASE_URL", title: "Postgres", .storage, "Postgres instead of that file",
+            "DATABASE_URL", title: "Postgres", .storage, localized("Postgres instead of that file"),
             scope: .process,
             form: .secret("`postgres://…`") { try ProcessSettings.requireDatabase($0, named: $1) },
             fallback: nil,
@@ -275,8 +297,8 @@ extension Setting where Value == Secret? {
 extension Setting where Value == Int {
     package static var databaseConnections: Setting {
         Setting(
-            "DATABASE_CONNECTIONS", title: "Connections to Postgres, at most", .storage,
-            "connections to Postgres that a process has open at most",
+            "DATABASE_CONNECTIONS", title: localized("Connections to Postgres, at most"), .storage,
+            localized("connections to Postgres that a process has open at most"),
             scope: .process,
             form: .integer(2...100), fallback: StorageLocation.defaultConnections,
             details:
@@ -289,10 +311,10 @@ extension Setting where Value == Secret? {
     package static var redisURL: Setting<Secret?> {
         Setting(
             "REDIS_URL", title: "Redis", .storage,
-            "Redis for the classifier's counts instead of the database",
+            localized("Redis for the classifier's counts instead of the database"),
             scope: .process,
             form: .secret("`redis://…`, `rediss://…`"), fallback: nil, isSecret: true,
-            effect: "The counts are made anew from the posts in the database.",
+            effect: localized("The counts are made anew from the posts in the database."),
             details:
                 "[several hosts](deploy.md#redis), as `redis://:password@a:6379,b:6379`; a cluster is found out"
         )
@@ -302,8 +324,10 @@ extension Setting where Value == Secret? {
 extension Setting where Value == String {
     package static var redisTLSVerify: Setting {
         Setting(
-            "REDIS_TLS_VERIFY", title: "Check of the certificate of Redis", .storage,
-            "how the certificate of `rediss://` is checked; `auto` is `full`, and on Heroku the key that was seen first",
+            "REDIS_TLS_VERIFY", title: localized("Check of the certificate of Redis"), .storage,
+            localized(
+                "how the certificate of `rediss://` is checked; `auto` is `full`, and on Heroku the key that was seen first"
+            ),
             scope: .process, form: .text("`auto`, `full`, `none`, `pin:sha256//…`"),
             fallback: "auto")
     }
@@ -312,14 +336,15 @@ extension Setting where Value == String {
 extension Setting where Value == Secret? {
     package static var secretKey: Setting<Secret?> {
         Setting(
-            "SECRET_KEY", title: "Key of the stored logins", .storage,
-            "seals the logins that are kept in the database", scope: .process,
-            form: .secret("64 hex digits, or 32 characters and more") {
+            "SECRET_KEY", title: localized("Key of the stored logins"), .storage,
+            localized("seals the logins that are kept in the database"), scope: .process,
+            form: .secret(localized("64 hex digits, or 32 characters and more")) {
                 try ProcessSettings.requireKey($0, named: $1)
             }, fallback: nil,
-            defaultInWords: "a key file beside the SQLite file",
+            defaultInWords: localized("a key file beside the SQLite file"),
             isSecret: true,
-            effect: "Logins that were sealed with another key do not open; log in again.",
+            effect: localized(
+                "Logins that were sealed with another key do not open; log in again."),
             details: "with `DATABASE_URL` it must be set before a login can be kept",
             prompt: .generated
         )
@@ -329,9 +354,10 @@ extension Setting where Value == Secret? {
 extension Setting where Value == String {
     package static var dictionary: Setting {
         Setting(
-            "MECAB_DICTIONARY", title: "Dictionary for Japanese", .storage,
-            "the dictionary for Japanese, or its folder", scope: .process,
-            form: .text("`ipadic-utf8` or a folder"), fallback: "ipadic-utf8", isPath: true,
+            "MECAB_DICTIONARY", title: localized("Dictionary for Japanese"), .storage,
+            localized("the dictionary for Japanese, or its folder"), scope: .process,
+            form: .text(localized("`ipadic-utf8` or a folder")), fallback: "ipadic-utf8",
+            isPath: true,
             details: "mirror-bot looks where Debian, Homebrew and Heroku put it")
     }
 }
@@ -339,18 +365,18 @@ extension Setting where Value == String {
 extension Setting where Value == Int {
     package static var archiveLimit: Setting {
         Setting(
-            "ARCHIVE_LIMIT", title: "Posts kept", .storage,
-            "posts of the human that are kept; the oldest leave",
+            "ARCHIVE_LIMIT", title: localized("Posts kept"), .storage,
+            localized("posts of the human that are kept; the oldest leave"),
             form: .integer(100...10_000_000), fallback: 10_000,
-            effect: "Posts that left come back only by training again.")
+            effect: localized("Posts that left come back only by training again."))
     }
 
     package static var historyDays: Setting {
         Setting(
-            "HISTORY_DAYS", title: "Days of history", .storage,
-            "days that plans, ended actions and what could not be read are kept",
+            "HISTORY_DAYS", title: localized("Days of history"), .storage,
+            localized("days that plans, ended actions and what could not be read are kept"),
             form: .integer(30...3_650), fallback: 400,
-            effect: "What is older than a smaller number is deleted for good.")
+            effect: localized("What is older than a smaller number is deleted for good."))
     }
 }
 
@@ -359,31 +385,35 @@ extension Setting where Value == Int {
 extension Setting where Value == Bool {
     package static var oldBot: Setting {
         Setting(
-            "OLD_BOT", title: "As the bot of 2014", .schedule,
-            "`yes`: as the bot of 2014, draw each minute by itself, and only minutes in which the human has posted, and "
-                + "let all evidence about favorites count alike",
+            "OLD_BOT", title: localized("As the bot of 2014"), .schedule,
+            localized(
+                "`yes`: as the bot of 2014, draw each minute by itself, and only minutes in which the human has posted, and let all evidence about favorites count alike"
+            ),
             form: .yesOrNo, fallback: false, uptake: .nextDecision,
-            effect: "The stored plan of today stays as it is.", details: "see below")
+            effect: localized("The stored plan of today stays as it is."), details: "see below")
     }
 }
 
 extension Setting where Value == QuietHours {
     package static var quietHours: Setting<QuietHours> {
         Setting(
-            "QUIET_HOURS", title: "Quiet hours", .schedule, "never post then",
+            "QUIET_HOURS", title: localized("Quiet hours"), .schedule, localized("never post then"),
             form: .text(
-                "spans, as `23:00-07:00,12:00-13:00`, or `none`",
+                localized("spans, as `23:00-07:00,12:00-13:00`, or `none`"),
                 parse: { try MirrorSettings.quietHours($0, named: $1) }, print: { $0.description }),
             fallback: .none,
-            effect: "Posts that are planned in them already are not sent; pinned ones are.")
+            effect: localized(
+                "Posts that are planned in them already are not sent; pinned ones are."))
     }
 }
 
 extension Setting where Value == Duration? {
     package static var holdWhileActive: Setting {
         Setting(
-            "HOLD_WHILE_ACTIVE", title: "Silence while the human posts", .schedule,
-            "no post within that time of the human's own posting: it moves later within its day, or falls away",
+            "HOLD_WHILE_ACTIVE", title: localized("Silence while the human posts"), .schedule,
+            localized(
+                "no post within that time of the human's own posting: it moves later within its day, or falls away"
+            ),
             form: .upToADay, fallback: nil,
             details: "see below")
     }
@@ -392,12 +422,14 @@ extension Setting where Value == Duration? {
 extension Setting where Value == Int {
     package static var maxPerDay: Setting {
         Setting(
-            "MAX_PER_DAY", title: "Posts a day, at most", .schedule,
-            "posts a day at most; with `0` the bot only answers and favorites",
+            "MAX_PER_DAY", title: localized("Posts a day, at most"), .schedule,
+            localized("posts a day at most; with `0` the bot only answers and favorites"),
             form: .integer(0...1_000), fallback: ScheduleConfiguration.defaultMaximumPerDay,
             uptake: .nextDecision,
             effect:
-                "The stored plan of today stays as it is; but with `0` none of its posts is sent unless it is pinned."
+                localized(
+                    "The stored plan of today stays as it is; but with `0` none of its posts is sent unless it is pinned."
+                )
         )
     }
 }
@@ -407,11 +439,14 @@ extension Setting where Value == Int {
 extension Setting where Value == FitnessMode {
     package static var fitness: Setting {
         Setting(
-            "FITNESS", title: "Which texts are posted", .texts,
-            "which texts are posted by themselves: plain ones first, strictly, loosely, or whatever they say",
+            "FITNESS", title: localized("Which texts are posted"), .texts,
+            localized(
+                "which texts are posted by themselves: plain ones first, strictly, loosely, or whatever they say"
+            ),
             form: .cases, fallback: .plain,
             uptake: .nextDecision,
-            effect: "Planned texts that even `loose` refuses get another text, unless it is `off`.",
+            effect: localized(
+                "Planned texts that even `loose` refuses get another text, unless it is `off`."),
             details: "see below")
     }
 }
@@ -419,8 +454,8 @@ extension Setting where Value == FitnessMode {
 extension Setting where Value == Int {
     package static var noRepeatDays: Setting {
         Setting(
-            "NO_REPEAT_DAYS", title: "Days until a text may return", .texts,
-            "days before a text may return", form: .integer(0...3_650), fallback: 180,
+            "NO_REPEAT_DAYS", title: localized("Days until a text may return"), .texts,
+            localized("days before a text may return"), form: .integer(0...3_650), fallback: 180,
             uptake: .nextDecision)
     }
 }
@@ -428,8 +463,9 @@ extension Setting where Value == Int {
 extension Setting where Value == Int? {
     package static var maxUses: Setting {
         Setting(
-            "MAX_USES", title: "Times a text is posted, at most", .texts,
-            "how often a text may be posted in all; those that were posted least come first",
+            "MAX_USES", title: localized("Times a text is posted, at most"), .texts,
+            localized(
+                "how often a text may be posted in all; those that were posted least come first"),
             form: .integerOrNone(1...1_000), fallback: nil, uptake: .nextDecision,
             details: "see below")
     }
@@ -438,8 +474,8 @@ extension Setting where Value == Int? {
 extension Setting where Value == Int {
     package static var minAgeDays: Setting {
         Setting(
-            "MIN_AGE_DAYS", title: "Age of a text in days, at least", .texts,
-            "days before a post may be mirrored, unless nothing is older",
+            "MIN_AGE_DAYS", title: localized("Age of a text in days, at least"), .texts,
+            localized("days before a post may be mirrored, unless nothing is older"),
             form: .integer(0...3_650), fallback: 30, uptake: .nextDecision)
     }
 }
@@ -447,8 +483,10 @@ extension Setting where Value == Int {
 extension Setting where Value == Int? {
     package static var maxAgeDays: Setting {
         Setting(
-            "MAX_AGE_DAYS", title: "Age of a text in days, at most", .texts,
-            "days after which a post is mirrored no more; old replies are used whatever their age",
+            "MAX_AGE_DAYS", title: localized("Age of a text in days, at most"), .texts,
+            localized(
+                "days after which a post is mirrored no more; old replies are used whatever their age"
+            ),
             form: .integerOrNone(1...36_500), fallback: nil, uptake: .nextDecision)
     }
 }
@@ -456,8 +494,10 @@ extension Setting where Value == Int? {
 extension Setting where Value == Bool {
     package static var links: Setting {
         Setting(
-            "LINKS", title: "Texts with links", .texts,
-            "mirror posts that hold links; `off` leaves them out, and old replies with links too",
+            "LINKS", title: localized("Texts with links"), .texts,
+            localized(
+                "mirror posts that hold links; `off` leaves them out, and old replies with links too"
+            ),
             form: .onOrOff, fallback: true, uptake: .nextDecision,
             details: "for a sentence seldom makes sense without its link",
             derived: { $0.defaultOfBotNetwork(.links) })
@@ -465,8 +505,9 @@ extension Setting where Value == Bool {
 
     package static var contentWarnings: Setting {
         Setting(
-            "CONTENT_WARNINGS", title: "Texts with content warnings", .texts,
-            "`leave` leaves out posts with a content warning; `carry` sends them with it",
+            "CONTENT_WARNINGS", title: localized("Texts with content warnings"), .texts,
+            localized(
+                "`leave` leaves out posts with a content warning; `carry` sends them with it"),
             form: .choice([("leave", false), ("carry", true)]), fallback: false,
             uptake: .nextDecision,
             details: "see below")
@@ -474,27 +515,30 @@ extension Setting where Value == Bool {
 
     package static var media: Setting {
         Setting(
-            "MEDIA", title: "Pictures", .texts,
-            "`own` mirrors posts with the human's own pictures too, and the pictures along with them",
+            "MEDIA", title: localized("Pictures"), .texts,
+            localized(
+                "`own` mirrors posts with the human's own pictures too, and the pictures along with them"
+            ),
             form: .choice([("off", false), ("own", true)]), fallback: false, uptake: .nextDecision,
-            effect: "With `off` planned posts with pictures get another text.", details: "see below"
+            effect: localized("With `off` planned posts with pictures get another text."),
+            details: "see below"
         )
     }
 
     package static var mediaWithoutAlt: Setting {
         Setting(
-            "MEDIA_WITHOUT_ALT", title: "Pictures without a description", .texts,
-            "`no` leaves out posts with a picture that has no alternative text",
+            "MEDIA_WITHOUT_ALT", title: localized("Pictures without a description"), .texts,
+            localized("`no` leaves out posts with a picture that has no alternative text"),
             form: .yesOrNo, fallback: false, uptake: .nextDecision,
-            effect: "With `no` planned posts with such pictures get another text.")
+            effect: localized("With `no` planned posts with such pictures get another text."))
     }
 }
 
 extension Setting where Value == ThreadRule {
     package static var threads: Setting<ThreadRule> {
         Setting(
-            "THREADS", title: "Threads", .texts,
-            "`whole` mirrors the human's own threads too, all parts of one in one slot",
+            "THREADS", title: localized("Threads"), .texts,
+            localized("`whole` mirrors the human's own threads too, all parts of one in one slot"),
             form: .choice([("off", .leftOut), ("whole", .whole)]), fallback: .leftOut,
             uptake: .nextDecision,
             details: "see below")
@@ -504,12 +548,13 @@ extension Setting where Value == ThreadRule {
 extension Setting where Value == Audience? {
     package static var quotes: Setting<Audience?> {
         Setting(
-            "QUOTES", title: "Who may quote the bot", .texts, "who may quote the bot's posts",
+            "QUOTES", title: localized("Who may quote the bot"), .texts,
+            localized("who may quote the bot's posts"),
             form: .choice([
                 ("default", nil), ("anyone", .anyone), ("followers", .followers),
                 ("nobody", .nobody),
             ]), fallback: nil,
-            effect: "Posts that are out keep what they were sent with.",
+            effect: localized("Posts that are out keep what they were sent with."),
             details:
                 "on Mastodon since 4.5, where `default` leaves it to the account's preferences; on Bluesky `anyone` (as "
                 + "`default`) or `nobody`")
@@ -519,10 +564,10 @@ extension Setting where Value == Audience? {
 extension Setting where Value == Audience {
     package static var whoMayReply: Setting<Audience> {
         Setting(
-            "WHO_MAY_REPLY", title: "Who may answer the bot", .texts,
-            "Bluesky: who may answer the bot's posts",
+            "WHO_MAY_REPLY", title: localized("Who may answer the bot"), .texts,
+            localized("Bluesky: who may answer the bot's posts"),
             form: .cases, fallback: .anyone,
-            effect: "Posts that are out keep what they were sent with.")
+            effect: localized("Posts that are out keep what they were sent with."))
     }
 }
 
@@ -531,12 +576,13 @@ extension Setting where Value == Audience {
 extension Setting where Value == ReplyMode {
     package static var replies: Setting {
         Setting(
-            "REPLIES", title: "Replies that hardly fit", .replies,
-            "what becomes of an old reply that hardly fits the mention: `likely` stays silent, `review` lets it "
-                + "wait for a person, `all` sends it",
+            "REPLIES", title: localized("Replies that hardly fit"), .replies,
+            localized(
+                "what becomes of an old reply that hardly fits the mention: `likely` stays silent, `review` lets it wait for a person, `all` sends it"
+            ),
             form: .cases, fallback: .likely,
             uptake: .nextDecision,
-            effect: "What was decided already stays.",
+            effect: localized("What was decided already stays."),
             details:
                 "in English and Japanese; what hardly fits, `mirror-bot score` finds on the human's own past"
         )
@@ -546,16 +592,16 @@ extension Setting where Value == ReplyMode {
 extension Setting where Value == Int {
     package static var repliesPerPerson: Setting {
         Setting(
-            "REPLIES_PER_PERSON", title: "Replies to a person a day, at most", .replies,
-            "replies to one person a day at most",
+            "REPLIES_PER_PERSON", title: localized("Replies to a person a day, at most"), .replies,
+            localized("replies to one person a day at most"),
             form: .integer(0...100), fallback: 3,
             uptake: .nextDecision, derived: { values in values.defaultOfMemorial(0) })
     }
 
     package static var repliesPerThread: Setting {
         Setting(
-            "REPLIES_PER_THREAD", title: "Replies in a conversation, at most", .replies,
-            "replies in one conversation at most",
+            "REPLIES_PER_THREAD", title: localized("Replies in a conversation, at most"), .replies,
+            localized("replies in one conversation at most"),
             form: .integer(0...100), fallback: 5,
             uptake: .nextDecision)
     }
@@ -564,21 +610,21 @@ extension Setting where Value == Int {
 extension Setting where Value == Set<ActionKind> {
     package static var review: Setting<Set<ActionKind>> {
         Setting(
-            "REVIEW", title: "What waits for you", .replies,
-            "what waits until a person agrees; `all` is favorites too",
+            "REVIEW", title: localized("What waits for you"), .replies,
+            localized("what waits until a person agrees; `all` is favorites too"),
             form: .choice([
                 ("none", []), ("posts", [.post]), ("replies", [.reply]),
                 ("all", Set(ActionKind.allCases)),
             ]), fallback: [], uptake: .nextDecision,
-            effect: "What is planned already leaves, and what waits goes on waiting.")
+            effect: localized("What is planned already leaves, and what waits goes on waiting."))
     }
 }
 
 extension Setting where Value == EditRule {
     package static var followEdits: Setting {
         Setting(
-            "FOLLOW_EDITS", title: "When the human edits a post", .replies,
-            "what becomes of a copy when the human changes the original",
+            "FOLLOW_EDITS", title: localized("When the human edits a post"), .replies,
+            localized("what becomes of a copy when the human changes the original"),
             form: .cases, fallback: .edit,
             details:
                 "changed where the bot's server can do that and else deleted, deleted, or left as it is"
@@ -589,15 +635,18 @@ extension Setting where Value == EditRule {
 extension Setting where Value == Bool {
     package static var deleteOnFavorite: Setting {
         Setting(
-            "DELETE_ON_FAVORITE", title: "When the human favorites a post of the bot", .replies,
-            "`yes` deletes those of the bot's posts that the human favorites",
+            "DELETE_ON_FAVORITE", title: localized("When the human favorites a post of the bot"),
+            .replies,
+            localized("`yes` deletes those of the bot's posts that the human favorites"),
             form: .yesOrNo, fallback: false)
     }
 
     package static var confirmStop: Setting {
         Setting(
-            "CONFIRM_STOP", title: "Sign that a stop was understood", .replies,
-            "`yes` favorites the mention in which somebody asks the bot to stop, so that they know it was understood",
+            "CONFIRM_STOP", title: localized("Sign that a stop was understood"), .replies,
+            localized(
+                "`yes` favorites the mention in which somebody asks the bot to stop, so that they know it was understood"
+            ),
             form: .yesOrNo, fallback: true, uptake: .nextDecision,
             details:
                 "once for each person, within `FAVORITES_PER_DAY`; not on X, and not with `FAVORITE_MODE=off` or "
@@ -608,12 +657,13 @@ extension Setting where Value == Bool {
 extension Setting where Value == Bool? {
     package static var firstReplyNote: Setting {
         Setting(
-            "FIRST_REPLY_NOTE", title: "Note below a first reply", .replies,
-            "the first reply to a person says below the human's words, where there is room, that a bot repeats them and "
-                + "that the word stop ends it",
+            "FIRST_REPLY_NOTE", title: localized("Note below a first reply"), .replies,
+            localized(
+                "the first reply to a person says below the human's words, where there is room, that a bot repeats them and that the word stop ends it"
+            ),
             form: .choice([("auto", nil), ("on", true), ("off", false)]), fallback: nil,
             uptake: .nextDecision,
-            effect: "What was decided already stays.",
+            effect: localized("What was decided already stays."),
             details:
                 "`auto` is `on` where readers do not see that the account is automated, on X and Bluesky, and `off` on "
                 + "Mastodon and servers like it")
@@ -625,10 +675,12 @@ extension Setting where Value == Bool? {
 extension Setting where Value == FavoriteMode {
     package static var favoriteMode: Setting {
         Setting(
-            "FAVORITE_MODE", title: "Favorites", .favorites,
-            "`auto` favorites, `suggest` only notes what it would favorite, `off` does neither",
+            "FAVORITE_MODE", title: localized("Favorites"), .favorites,
+            localized(
+                "`auto` favorites, `suggest` only notes what it would favorite, `off` does neither"),
             form: .cases, fallback: .auto,
-            effect: "With `off` nothing that was decided or approved before is sent either.",
+            effect: localized(
+                "With `off` nothing that was decided or approved before is sent either."),
             derived: { $0.defaultOfMemorial(.off) ?? $0.defaultOfBotNetwork(.favoriteMode) })
     }
 }
@@ -636,8 +688,8 @@ extension Setting where Value == FavoriteMode {
 extension Setting where Value == Int {
     package static var favoritesPerDay: Setting {
         Setting(
-            "FAVORITES_PER_DAY", title: "Favorites a day, at most", .favorites,
-            "favorites a day at most", form: .integer(0...1_000), fallback: 10,
+            "FAVORITES_PER_DAY", title: localized("Favorites a day, at most"), .favorites,
+            localized("favorites a day at most"), form: .integer(0...1_000), fallback: 10,
             uptake: .nextDecision)
     }
 }
@@ -645,8 +697,11 @@ extension Setting where Value == Int {
 extension Setting where Value == Double {
     package static var favoriteRateThreshold: Setting {
         Setting(
-            "FAVORITE_RATE_THRESHOLD", title: "How likely a favorite must be", .favorites,
-            "favorite when a post is more than this many times as likely to be a favorite as not",
+            "FAVORITE_RATE_THRESHOLD", title: localized("How likely a favorite must be"),
+            .favorites,
+            localized(
+                "favorite when a post is more than this many times as likely to be a favorite as not"
+            ),
             form: .threshold, fallback: FavoriteConfiguration.defaultThreshold,
             uptake: .nextDecision,
             details: "at 2, two of three are meant to be right",
@@ -657,11 +712,13 @@ extension Setting where Value == Double {
 extension Setting where Value == FeatureWords {
     package static var features: Setting<FeatureWords> {
         Setting(
-            "FEATURES", title: "What favorites are learned from", .favorites,
-            "what counts of a text: nouns, verbs, adjectives and the like, with `pairs` also each two neighbouring words, with "
-                + "`spelling` also runs of letters and the form of the text, with `full` both, or nouns alone",
+            "FEATURES", title: localized("What favorites are learned from"), .favorites,
+            localized(
+                "what counts of a text: nouns, verbs, adjectives and the like, with `pairs` also each two neighbouring words, with `spelling` also runs of letters and the form of the text, with `full` both, or nouns alone"
+            ),
             form: .cases, fallback: .pairs,
-            effect: "The posts that are kept are counted anew, which takes some seconds for 50,000."
+            effect: localized(
+                "The posts that are kept are counted anew, which takes some seconds for 50,000.")
         )
     }
 }
@@ -669,11 +726,11 @@ extension Setting where Value == FeatureWords {
 extension Setting where Value == Int {
     package static var exampleLimit: Setting {
         Setting(
-            "EXAMPLE_LIMIT", title: "Posts of others kept", .favorites,
-            "posts of others that are kept to learn from",
+            "EXAMPLE_LIMIT", title: localized("Posts of others kept"), .favorites,
+            localized("posts of others that are kept to learn from"),
             form: .integer(100...10_000_000),
             fallback: FavoriteConfiguration.defaultExampleLimit,
-            effect: "Of a smaller number the oldest are unlearned.",
+            effect: localized("Of a smaller number the oldest are unlearned."),
             details: "for at most 180 days (30 where an account is on X)")
     }
 }
@@ -683,8 +740,10 @@ extension Setting where Value == Int {
 extension Setting where Value == Bool {
     package static var acknowledgeXPolicy: Setting {
         Setting(
-            "X_ACKNOWLEDGE_POLICY", title: "Automation rules of X", .paid,
-            "X: `yes`, once you have read X's automation rules; nothing is published there before",
+            "X_ACKNOWLEDGE_POLICY", title: localized("Automation rules of X"), .paid,
+            localized(
+                "X: `yes`, once you have read X's automation rules; nothing is published there before"
+            ),
             form: .yesOrNo, fallback: false, prompt: .optional)
     }
 }
@@ -692,8 +751,9 @@ extension Setting where Value == Bool {
 extension Setting where Value == Money {
     package static var xBudget: Setting<Money> {
         Setting(
-            "X_BUDGET_USD_PER_MONTH", title: "Money for X a month", .paid,
-            "X: dollars that all calls may cost in a calendar month (UTC)", form: .dollars,
+            "X_BUDGET_USD_PER_MONTH", title: localized("Money for X a month"), .paid,
+            localized("X: dollars that all calls may cost in a calendar month (UTC)"),
+            form: .dollars,
             fallback: Money(microdollars: 5_000_000), prompt: .optional)
     }
 }
@@ -701,8 +761,10 @@ extension Setting where Value == Money {
 extension Setting where Value == Int {
     package static var xHomePosts: Setting {
         Setting(
-            "X_HOME_POSTS_PER_DAY", title: "Posts of home timelines on X a day", .paid,
-            "X: posts of home timelines to pay for in a day; without any, favorites have nothing to learn from",
+            "X_HOME_POSTS_PER_DAY", title: localized("Posts of home timelines on X a day"), .paid,
+            localized(
+                "X: posts of home timelines to pay for in a day; without any, favorites have nothing to learn from"
+            ),
             form: .integer(0...100_000), fallback: 0, prompt: .optional)
     }
 }
@@ -710,8 +772,10 @@ extension Setting where Value == Int {
 extension Setting where Value == AccountRole? {
     package static var xAppOwner: Setting {
         Setting(
-            "X_APP_OWNER", title: "Owner of the application on X", .paid,
-            "X: whose account owns the developer application: its own posts, mentions and favorites are then cheaper to read",
+            "X_APP_OWNER", title: localized("Owner of the application on X"), .paid,
+            localized(
+                "X: whose account owns the developer application: its own posts, mentions and favorites are then cheaper to read"
+            ),
             form: .choice([("none", nil), ("human", .human), ("bot", .bot)]), fallback: nil,
             prompt: .optional)
     }
@@ -722,8 +786,8 @@ extension Setting where Value == AccountRole? {
 extension Setting where Value == NoticeConfiguration.Address? {
     package static var notifyURL: Setting {
         Setting(
-            "NOTIFY_URL", title: "Where notifications go", .notifications,
-            "told what you should know while you do not look",
+            "NOTIFY_URL", title: localized("Where notifications go"), .notifications,
+            localized("told what you should know while you do not look"),
             scope: .process,
             form: .text(
                 "`https://…`, `ntfy://host/topic`",
@@ -736,11 +800,11 @@ extension Setting where Value == NoticeConfiguration.Address? {
 extension Setting where Value == NoticeConfiguration.Format {
     package static var notifyFormat: Setting {
         Setting(
-            "NOTIFY_FORMAT", title: "Form of notifications", .notifications,
-            "a JSON object, or a text with the headers of ntfy",
+            "NOTIFY_FORMAT", title: localized("Form of notifications"), .notifications,
+            localized("a JSON object, or a text with the headers of ntfy"),
             scope: .process,
             form: .cases, fallback: .json,
-            defaultInWords: "`json`; `ntfy` where `NOTIFY_URL` begins with `ntfy://`",
+            defaultInWords: localized("`json`; `ntfy` where `NOTIFY_URL` begins with `ntfy://`"),
             derived: { values in
                 values[.notifyURL]?.isOfNtfy == true ? (.ntfy, .fallback) : nil
             })
@@ -750,11 +814,11 @@ extension Setting where Value == NoticeConfiguration.Format {
 extension Setting where Value == [String] {
     package static var notifyCommand: Setting {
         Setting(
-            "NOTIFY_COMMAND", title: "Program for notifications", .notifications,
-            "program that is given each message as JSON on its standard input",
+            "NOTIFY_COMMAND", title: localized("Program for notifications"), .notifications,
+            localized("program that is given each message as JSON on its standard input"),
             scope: .process,
             form: .text(
-                "words", parse: { try NoticeConfiguration.words($0, named: $1) },
+                localized("words"), parse: { try NoticeConfiguration.words($0, named: $1) },
                 print: { $0.isEmpty ? nil : NoticeConfiguration.commandLine($0) }), fallback: [])
     }
 }
@@ -762,8 +826,8 @@ extension Setting where Value == [String] {
 extension Setting where Value == NoticeConfiguration.Address? {
     package static var heartbeatURL: Setting {
         Setting(
-            "HEARTBEAT_URL", title: "Heartbeat", .notifications,
-            "asked for with GET every four minutes or so while the bot can do its work",
+            "HEARTBEAT_URL", title: localized("Heartbeat"), .notifications,
+            localized("asked for with GET every four minutes or so while the bot can do its work"),
             scope: .process,
             form: .text(
                 "`https://…`", parse: { try NoticeConfiguration.address($0, named: $1) },
@@ -779,8 +843,8 @@ extension Setting where Value == NoticeConfiguration.Address? {
 extension Setting where Value == Logger.Level {
     package static var logLevel: Setting<Logger.Level> {
         Setting(
-            "LOG_LEVEL", title: "Level of the log", .logs,
-            "the least severe message that is logged",
+            "LOG_LEVEL", title: localized("Level of the log"), .logs,
+            localized("the least severe message that is logged"),
             scope: .process,
             form: .cases, fallback: .info)
     }
@@ -789,10 +853,10 @@ extension Setting where Value == Logger.Level {
 extension Setting where Value == LogSettings.Format? {
     package static var logFormat: Setting {
         Setting(
-            "LOG_FORMAT", title: "Form of the log", .logs,
-            "how messages look; they go to the standard error", scope: .process,
+            "LOG_FORMAT", title: localized("Form of the log"), .logs,
+            localized("how messages look; they go to the standard error"), scope: .process,
             form: .choice(LogSettings.Format.allCases.map { ($0.rawValue, $0) }), fallback: nil,
-            defaultInWords: "`pretty` on a terminal, else `logfmt`")
+            defaultInWords: localized("`pretty` on a terminal, else `logfmt`"))
     }
 }
 
@@ -801,14 +865,15 @@ extension Setting where Value == LogSettings.Format? {
 extension Setting where Value == WebSettings.Listening? {
     package static var webListen: Setting {
         Setting(
-            "WEB_LISTEN", title: "Address of the web page", .web,
-            "address and port of the web page",
+            "WEB_LISTEN", title: localized("Address of the web page"), .web,
+            localized("address and port of the web page"),
             scope: .process,
             form: .text(
                 "`address:port`", parse: { try WebSettings.listening($0, named: $1) },
                 print: { $0?.description }), fallback: nil,
             defaultInWords:
-                "`0.0.0.0:$PORT` where `PORT` is set, as on Heroku, else `127.0.0.1:8080`",
+                localized(
+                    "`0.0.0.0:$PORT` where `PORT` is set, as on Heroku, else `127.0.0.1:8080`"),
             details:
                 "on another address than this machine's own `web` starts only with one of the next settings; "
                 + "[how to open it from elsewhere](web.md#from-elsewhere)")
@@ -818,8 +883,9 @@ extension Setting where Value == WebSettings.Listening? {
 extension Setting where Value == WebSettings.Address? {
     package static var webAddress: Setting {
         Setting(
-            "WEB_ADDRESS", title: "Address that notifications lead to", .web,
-            "where your browser finds the web page, such as `https://mirror.example.org`",
+            "WEB_ADDRESS", title: localized("Address that notifications lead to"), .web,
+            localized(
+                "where your browser finds the web page, such as `https://mirror.example.org`"),
             scope: .process,
             form: .text(
                 "`https://host`", parse: { try WebSettings.address($0, named: $1) },
@@ -832,23 +898,27 @@ extension Setting where Value == WebSettings.Address? {
 extension Setting where Value == Secret? {
     package static var webPassword: Setting<Secret?> {
         Setting(
-            "WEB_PASSWORD", title: "Password of the web page", .web, "password of the web page",
+            "WEB_PASSWORD", title: localized("Password of the web page"), .web,
+            localized("password of the web page"),
             scope: .process,
-            form: .secret("8 characters and more") {
+            form: .secret(localized("8 characters and more")) {
                 try WebSettings.requirePassword($0, named: $1)
             }, fallback: nil,
-            isSecret: true, effect: "All sessions of the web page end.")
+            isSecret: true, effect: localized("All sessions of the web page end."))
     }
 }
 
 extension Setting where Value == Set<String> {
     package static var webHosts: Setting {
         Setting(
-            "WEB_HOSTS", title: "Names of the web page", .web,
-            "names by which browsers may call the web page, besides `localhost` and IP addresses",
+            "WEB_HOSTS", title: localized("Names of the web page"), .web,
+            localized(
+                "names by which browsers may call the web page, besides `localhost` and IP addresses"
+            ),
             scope: .process,
             form: .text(
-                "names, with commas between", parse: { try WebSettings.hosts($0, named: $1) },
+                localized("names, with commas between"),
+                parse: { try WebSettings.hosts($0, named: $1) },
                 print: { $0.isEmpty ? nil : $0.sorted().joined(separator: ",") }), fallback: [])
     }
 }
@@ -856,11 +926,13 @@ extension Setting where Value == Set<String> {
 extension Setting where Value == String? {
     package static var webUserHeader: Setting {
         Setting(
-            "WEB_USER_HEADER", title: "Header of the login at a proxy", .web,
-            "header in which a reverse proxy says who is logged in there, such as `Remote-User`",
+            "WEB_USER_HEADER", title: localized("Header of the login at a proxy"), .web,
+            localized(
+                "header in which a reverse proxy says who is logged in there, such as `Remote-User`"
+            ),
             scope: .process,
             form: .text(
-                "name of a header that no browser sends",
+                localized("name of a header that no browser sends"),
                 parse: { try WebSettings.userHeader($0, named: $1) }, print: { $0 }), fallback: nil,
             details: "believed only from this machine and from `WEB_PROXIES`; "
                 + "they have to remove it from what browsers send")
@@ -870,11 +942,11 @@ extension Setting where Value == String? {
 extension Setting where Value == [NetworkRange] {
     package static var webProxies: Setting {
         Setting(
-            "WEB_PROXIES", title: "Reverse proxies", .web,
-            "IP addresses of reverse proxies whose `X-Forwarded-For` names the caller",
+            "WEB_PROXIES", title: localized("Reverse proxies"), .web,
+            localized("IP addresses of reverse proxies whose `X-Forwarded-For` names the caller"),
             scope: .process,
             form: .text(
-                "addresses or ranges, with commas between",
+                localized("addresses or ranges, with commas between"),
                 parse: { try WebSettings.proxies($0, named: $1) },
                 print: { $0.isEmpty ? nil : $0.map(\.description).joined(separator: ",") }),
             fallback: [],
@@ -886,8 +958,10 @@ extension Setting where Value == [NetworkRange] {
 extension Setting where Value == Bool {
     package static var publicPage: Setting {
         Setting(
-            "PUBLIC_PAGE", title: "Page for everybody", .web,
-            "`yes` shows everybody, without a log-in, what the mirror is, how to stop it, and what is stored about them",
+            "PUBLIC_PAGE", title: localized("Page for everybody"), .web,
+            localized(
+                "`yes` shows everybody, without a log-in, what the mirror is, how to stop it, and what is stored about them"
+            ),
             form: .yesOrNo, fallback: false,
             details: "at `/public/NAME`, see [For everybody](web.md#for-everybody)")
     }

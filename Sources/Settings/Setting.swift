@@ -30,7 +30,8 @@ package struct Setting<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - name: The variable.
-    ///   - title: The name for people who read no variables.
+    ///   - title: The name for people who read no variables. This text and the others for people
+    ///     are evaluated each time that somebody reads them, in the language of that task.
     ///   - group: The group in which it is listed.
     ///   - meaning: The meaning, in Markdown.
     ///   - scope: The scope, which determines the type that contains the value.
@@ -39,12 +40,14 @@ package struct Setting<Value: Sendable>: Sendable {
     ///   - defaultInWords: The default in words, in Markdown, if it is not simply `fallback`.
     ///   - derived: Returns a default that depends on other settings; nil to use `fallback`.
     init(
-        _ name: String, title: String, _ group: AnySetting.Group, _ meaning: String,
+        _ name: String, title: @escaping @autoclosure @Sendable () -> String,
+        _ group: AnySetting.Group, _ meaning: @escaping @autoclosure @Sendable () -> String,
         scope: AnySetting.Scope = .mirror,
         form syntax: @escaping @autoclosure @Sendable () -> SettingSyntax<Value>,
-        fallback: Value, defaultInWords: String? = nil,
+        fallback: Value, defaultInWords: @escaping @autoclosure @Sendable () -> String? = nil,
         isSecret: Bool = false, isPath: Bool = false,
-        uptake: AnySetting.Uptake? = nil, effect: String? = nil, details: String? = nil,
+        uptake: AnySetting.Uptake? = nil,
+        effect: @escaping @autoclosure @Sendable () -> String? = nil, details: String? = nil,
         prompt: AnySetting.Prompt? = nil, example: String? = nil,
         derived: Derivation? = nil
     ) {
@@ -52,11 +55,15 @@ package struct Setting<Value: Sendable>: Sendable {
         self.fallback = fallback
         self.syntax = syntax
         makeErased = {
+            let makeSyntax = syntax
             let syntax = syntax()
             return AnySetting(
-                name, title: title, group, meaning, scope: scope, form: syntax.form,
-                fallback: syntax.print(fallback), defaultInWords: defaultInWords,
-                isSecret: isSecret, isPath: isPath, uptake: uptake, effect: effect,
+                name,
+                texts: AnySetting.Texts(
+                    title: title, meaning: meaning, form: { makeSyntax().form },
+                    defaultInWords: defaultInWords, effect: effect),
+                group, scope: scope, fallback: syntax.print(fallback), isSecret: isSecret,
+                isPath: isPath, uptake: uptake,
                 details: details, prompt: prompt,
                 example: example, isDerived: derived != nil,
                 parse: { text in

@@ -1,4 +1,5 @@
 import Favorites
+import Localization
 import Networks
 import Posts
 
@@ -32,7 +33,7 @@ struct SettingSyntax<Value: Sendable>: Sendable {
     func parse(_ text: String, of name: String) throws -> Value {
         guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
         else {
-            throw ConfigurationError(name, "holds a control character")
+            throw ConfigurationError(name, localized("holds a control character"))
         }
         return try read(text, name)
     }
@@ -49,7 +50,7 @@ struct SettingSyntax<Value: Sendable>: Sendable {
     private static func problem(_ name: String, _ text: String, expected: String)
         -> ConfigurationError
     {
-        ConfigurationError(name, "is \"\(text.prefix(40))\"; expected \(expected)")
+        ConfigurationError(name, localized("is \"\(text.prefix(40))\"; expected \(expected)"))
     }
 }
 
@@ -61,7 +62,7 @@ extension SettingSyntax where Value: Equatable {
         let words = choices.map(\.word)
         return SettingSyntax(.choice(words)) { text, name in
             guard let choice = choices.first(where: { $0.word == text }) else {
-                throw problem(name, text, expected: words.joined(separator: ", "))
+                throw problem(name, text, expected: words.joined(separator: localized(", ")))
             }
             return choice.value
         } print: { value in
@@ -122,7 +123,8 @@ extension SettingSyntax where Value == Int {
             guard let number = Int(text), range.contains(number) else {
                 throw problem(
                     name, text,
-                    expected: "a whole number from \(range.lowerBound) to \(range.upperBound)")
+                    expected: localized(
+                        "a whole number from \(range.lowerBound) to \(range.upperBound)"))
             }
             return number
         } print: { number in
@@ -139,8 +141,8 @@ extension SettingSyntax where Value == Int? {
             guard let number = Int(text), range.contains(number) else {
                 throw problem(
                     name, text,
-                    expected: "a whole number from \(range.lowerBound) to \(range.upperBound), "
-                        + "or none")
+                    expected: localized(
+                        "a whole number from \(range.lowerBound) to \(range.upperBound), or none"))
             }
             return number
         } print: { number in
@@ -154,7 +156,7 @@ extension SettingSyntax where Value == Double {
     static var threshold: SettingSyntax {
         SettingSyntax(.positive) { text, name in
             guard let number = Double(text), FavoriteConfiguration.isThreshold(number) else {
-                throw problem(name, text, expected: "a number above 0")
+                throw problem(name, text, expected: localized("a number above 0"))
             }
             return number
         } print: { number in
@@ -169,7 +171,7 @@ extension SettingSyntax where Value == Money {
         SettingSyntax(.dollars) { text, name in
             guard let money = Money(dollars: text) else {
                 throw problem(
-                    name, text, expected: "dollars from 0 to 1000000, such as 5 or 0.25")
+                    name, text, expected: localized("dollars from 0 to 1000000, such as 5 or 0.25"))
             }
             return money
         } print: { money in
@@ -195,14 +197,15 @@ extension SettingSyntax where Value == Duration {
 extension SettingSyntax where Value == Duration? {
     /// Up to 24 hours, as `2h` or `90m`, or `none`.
     static var upToADay: SettingSyntax {
-        .text("up to 24 hours, as `2h` or `90m`, `none`") { text, name in
+        .text(localized("up to 24 hours, as `2h` or `90m`, `none`")) { text, name in
             guard text != "none" else { return nil }
             let minutesByUnit: [Substring: Int] = ["m": 1, "h": 60]
             // A whole day is the longest, because a longer time would leave nothing of the day.
             guard let unitMinutes = minutesByUnit[text.suffix(1)],
                 let number = Int(text.dropLast()), (1...24 * 60 / unitMinutes).contains(number)
             else {
-                throw problem(name, text, expected: "up to 24 hours such as 2h or 90m, or none")
+                throw problem(
+                    name, text, expected: localized("up to 24 hours such as 2h or 90m, or none"))
             }
             return .seconds(number * unitMinutes * 60)
         } print: { duration in

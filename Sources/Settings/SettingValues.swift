@@ -1,5 +1,6 @@
 package import Configuration
 import Foundation
+import Localization
 import Networks
 package import Posts
 import Storage
@@ -79,7 +80,7 @@ package struct SettingValues: Sendable {
             } catch let error as ConfigurationError {
                 problems.append(error)
             } catch {
-                problems.append(ConfigurationError(setting.name, "cannot be read"))
+                problems.append(ConfigurationError(setting.name, localized("cannot be read")))
             }
         }
         // Defaults are derived after all given values, because they may depend on these.
@@ -92,7 +93,7 @@ package struct SettingValues: Sendable {
                 guard let text = try? variables.environmentValue(forName: name), !text.isEmpty
                 else { return nil }
                 return RetiredSetting.named(name).map { retired in
-                    "\(name) \(retired.problem); remove it from the environment"
+                    localized("\(name) \(retired.problem); remove it from the environment")
                 }
             }
         }
@@ -221,7 +222,7 @@ package struct SettingValues: Sendable {
     package var storedWarnings: [String] {
         storedRetired.keys.sorted().compactMap { name in
             RetiredSetting.named(name).map { retired in
-                "\(name) \(retired.problem); mirror-bot unset \(name) forgets it"
+                localized("\(name) \(retired.problem); mirror-bot unset \(name) forgets it")
             }
         }
     }
@@ -282,15 +283,17 @@ package struct SettingValues: Sendable {
                 to: name.uppercased(), among: AnySetting.all.map(\.name))
             throw ConfigurationError(
                 name,
-                "is no setting"
-                    + (nearestName.map { "; did you mean \($0)?" } ?? "; see mirror-bot config"))
+                nearestName.map { localized("is no setting; did you mean \($0)?") }
+                    ?? localized("is no setting; see mirror-bot config"))
         }
         guard !setting.isSecret else {
-            throw ConfigurationError(name, "is a secret, which is not set for a mirror")
+            throw ConfigurationError(name, localized("is a secret, which is not set for a mirror"))
         }
         guard setting.canBeStored else {
             throw ConfigurationError(
-                name, "belongs to the process or to a login; put it into the environment or .env")
+                name,
+                localized(
+                    "belongs to the process or to a login; put it into the environment or .env"))
         }
         return try setting.parse(try unquoted(text, name)).value
     }
@@ -379,7 +382,7 @@ package struct SettingValues: Sendable {
         let textAfterQuote = text[end...].dropFirst()
         guard !textAfterQuote.isEmpty, textAfterQuote.first(where: { !$0.isWhitespace }) != "#"
         else {
-            throw ConfigurationError(name, "stands between quotes; leave them out")
+            throw ConfigurationError(name, localized("stands between quotes; leave them out"))
         }
         return text
     }
@@ -408,18 +411,22 @@ package struct SettingValues: Sendable {
                 of: path, atMost: maximumFileBytes, refusing: .none)
         } catch {
             throw ConfigurationError(
-                variable, "names a file that cannot be used: \(path) \(error.text(following: path))"
+                variable,
+                localized(
+                    "names a file that cannot be used: \(path) \(error.text(following: path))")
             )
         }
         guard let data else {
-            throw ConfigurationError(variable, "names a file that does not exist: \(path)")
+            throw ConfigurationError(
+                variable, localized("names a file that does not exist: \(path)"))
         }
         guard let text = String(data: data, encoding: .utf8) else {
-            throw ConfigurationError(variable, "names a file that is no short text: \(path)")
+            throw ConfigurationError(
+                variable, localized("names a file that is no short text: \(path)"))
         }
         let value = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !value.isEmpty else {
-            throw ConfigurationError(variable, "names an empty file: \(path)")
+            throw ConfigurationError(variable, localized("names an empty file: \(path)"))
         }
         return try unquoted(value, setting.name)
     }

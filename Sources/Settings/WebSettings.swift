@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 package import Posts
 import Transport
 
@@ -96,13 +97,14 @@ package struct WebSettings: Sendable {
     static func requirePassword(_ text: String, named name: String) throws {
         guard text.count >= shortestPassword else {
             throw ConfigurationError(
-                name, "is too short; expected \(shortestPassword) characters or more")
+                name, localized("is too short; expected \(shortestPassword) characters or more"))
         }
         let isBlank = !text.contains {
             $0.isLetter || $0.isNumber || $0.isPunctuation || $0.isSymbol
         }
         guard !isBlank else {
-            throw ConfigurationError(name, "has no visible character; choose another one")
+            throw ConfigurationError(
+                name, localized("has no visible character; choose another one"))
         }
     }
 
@@ -117,7 +119,9 @@ package struct WebSettings: Sendable {
         where !name.utf8.allSatisfy({ $0.isASCIIAlphanumeric || ".-".utf8.contains($0) }) {
             throw ConfigurationError(
                 setting,
-                "has \"\(name.prefix(60))\"; expected names as mirror.example.org, with commas between"
+                localized(
+                    "has \"\(name.prefix(60))\"; expected names as mirror.example.org, with commas between"
+                )
             )
         }
         return Set(names)
@@ -129,12 +133,15 @@ package struct WebSettings: Sendable {
     static func userHeader(_ header: String, named name: String) throws -> String {
         guard header.utf8.allSatisfy({ $0.isASCIIAlphanumeric || $0 == UInt8(ascii: "-") }) else {
             throw ConfigurationError(
-                name, "is \"\(header.prefix(60))\"; expected a header's name as Remote-User")
+                name,
+                localized("is \"\(header.prefix(60))\"; expected a header's name as Remote-User"))
         }
         guard !isSentByOthers(header) else {
             throw ConfigurationError(
                 name,
-                "is \(header), which browsers or any proxy send too; expected one of the proxy's own as Remote-User"
+                localized(
+                    "is \(header), which browsers or any proxy send too; expected one of the proxy's own as Remote-User"
+                )
             )
         }
         return header
@@ -149,7 +156,9 @@ package struct WebSettings: Sendable {
             guard let range = NetworkRange(text) else {
                 throw ConfigurationError(
                     name,
-                    "has \"\(text.prefix(60))\"; expected IP addresses or ranges as 172.18.0.0/16, with commas between"
+                    localized(
+                        "has \"\(text.prefix(60))\"; expected IP addresses or ranges as 172.18.0.0/16, with commas between"
+                    )
                 )
             }
             return range
@@ -162,7 +171,9 @@ package struct WebSettings: Sendable {
     package static func listening(_ text: String, named name: String) throws -> Listening {
         guard let listening = Listening(text) else {
             throw ConfigurationError(
-                name, "is \"\(text.prefix(60))\"; expected an address and a port as 127.0.0.1:8080")
+                name,
+                localized(
+                    "is \"\(text.prefix(60))\"; expected an address and a port as 127.0.0.1:8080"))
         }
         return listening
     }
@@ -179,13 +190,16 @@ package struct WebSettings: Sendable {
         else {
             throw ConfigurationError(
                 name,
-                "is \"\(text.prefix(60))\"; expected scheme and host as https://mirror.example.org")
+                localized(
+                    "is \"\(text.prefix(60))\"; expected scheme and host as https://mirror.example.org"
+                ))
         }
         if let problem = NoticeConfiguration.request(to: address).problem {
             let hint =
                 parts.scheme == "http"
-                ? "plain http is for this machine and its network only; use https" : problem
-            throw ConfigurationError(name, "cannot be used: \(hint)")
+                ? localized("plain http is for this machine and its network only; use https")
+                : problem
+            throw ConfigurationError(name, localized("cannot be used: \(hint)"))
         }
         return Address(text: address, host: host.filter { !"[]".contains($0) })
     }
@@ -247,14 +261,16 @@ package struct WebSettings: Sendable {
         if isOpen, let password, WeakPassword.isGuessed(password.reveal()) {
             throw ConfigurationError(
                 Setting.webPassword.name,
-                "is among the passwords that are guessed first, and others than this machine can try; choose a longer "
-                    + "one of several words")
+                localized(
+                    "is among the passwords that are guessed first, and others than this machine can try; choose a longer one of several words"
+                ))
         }
         guard !listening.isLoopback, !needsLogin else { return }
         throw ConfigurationError(
             Setting.webPassword.name,
-            "is not set, and \(listening) can be reached from other machines; set it, or "
-                + "\(Setting.webUserHeader.name) behind a reverse proxy that logs people in, or listen on 127.0.0.1"
+            localized(
+                "is not set, and \(listening) can be reached from other machines; set it, or \(Setting.webUserHeader.name) behind a reverse proxy that logs people in, or listen on 127.0.0.1"
+            )
         )
     }
 }

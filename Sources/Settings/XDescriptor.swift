@@ -1,3 +1,4 @@
+import Localization
 import NetworkNames
 import Networks
 import Posts
@@ -38,16 +39,15 @@ extension NetworkDescriptor {
         network.favoritePages = 1
         network.policy = Policy(
             setting: Setting.acknowledgeXPolicy.name,
-            summary: """
-                X wants automated accounts labelled, and forbids that several accounts send the same text, also if one of \
-                them is the human's: https://help.x.com/en/rules-and-policies/x-automation
-                """,
+            summary: localized(
+                "X wants automated accounts labelled, and forbids that several accounts send the same text, also if one of them is the human's: https://help.x.com/en/rules-and-policies/x-automation"
+            ),
             isAcknowledged: \.x.mayPublish, wantsOperatorNamed: true)
         network.dataRule = DataRule(
-            summary: """
-                wants the person's express consent before their account is matched to one elsewhere: \
-                https://developer.x.com/en/developer-terms/policy
-                """, matchingNeedsConsent: true)
+            summary: localized(
+                "wants the person's express consent before their account is matched to one elsewhere: https://developer.x.com/en/developer-terms/policy"
+            ),
+            matchingNeedsConsent: true)
         let priceOfReading = {
             @Sendable (items: Int, feed: Feed, role: AccountRole, settings: MirrorSettings) in
             XPrices.current.price(
@@ -65,7 +65,8 @@ extension NetworkDescriptor {
             })
         network.reasonHomeIsUnread = { _, settings in
             settings.x.homePostsPerDay == 0
-                ? UnreadHome(words: "\(Setting.xHomePosts.name) is 0", isSwitchedOff: true) : nil
+                ? UnreadHome(
+                    words: localized("\(Setting.xHomePosts.name) is 0"), isSwitchedOff: true) : nil
         }
         return network
     }()
@@ -77,13 +78,13 @@ extension NetworkLogin {
         var login = NetworkLogin(
             questions: { request in
                 let hasOtherApp = request.otherApp != nil
-                var key = Question(.consumerKey, "API key of your app")
-                key.form = hasOtherApp ? "Enter for the other account's app" : nil
-                key.hint = hasOtherApp ? "empty for the app of the other account" : nil
+                var key = Question(.consumerKey, localized("API key of your app"))
+                key.form = hasOtherApp ? localized("Enter for the other account's app") : nil
+                key.hint = hasOtherApp ? localized("empty for the app of the other account") : nil
                 key.privacy = .masked
                 key.isOptional = hasOtherApp
                 key.refusals = [.secret]
-                var secret = Question(.consumerSecret, "API key secret")
+                var secret = Question(.consumerSecret, localized("API key secret"))
                 secret.privacy = .secret
                 secret.isOptional = hasOtherApp
                 secret.follows = .consumerKey
@@ -99,7 +100,8 @@ extension NetworkLogin {
                 }
                 guard !key.isEmpty, !secret.isEmpty else {
                     throw ConfigurationError(
-                        "the app", "needs its API key and the secret of that key")
+                        localized("the app"),
+                        localized("needs its API key and the secret of that key"))
                 }
                 let login = try XLogin(
                     consumerKey: key, consumerSecret: secret, apiBaseURL: request.apiBaseURL,
@@ -117,8 +119,11 @@ extension NetworkLogin {
             var grant = Grant(.x(try await login.finish(request, pin: pin)))
             if role == .bot {
                 grant.warnings = [
-                    "X wants automated accounts labelled: Settings → Your account → Automation",
-                    "publishing on X stays off until \(Setting.acknowledgeXPolicy.name)=yes; the README says what that means",
+                    localized(
+                        "X wants automated accounts labelled: Settings → Your account → Automation"),
+                    localized(
+                        "publishing on X stays off until \(Setting.acknowledgeXPolicy.name)=yes; the README says what that means"
+                    ),
                 ]
             }
             return grant
