@@ -1,5 +1,6 @@
 package import Control
 import Foundation
+import Localization
 package import Mirroring
 import Networks
 import Outbox
@@ -100,13 +101,15 @@ package struct Herald: Sendable {
     private static func endNotice(for error: any Error) -> (cause: NoticeCause, detail: String?)? {
         switch error {
         case let error as NetworkError where error.code == .configuration:
-            (cause: .stopped, detail: "a setting is wrong or missing")
+            (cause: .stopped, detail: localized("a setting is wrong or missing"))
         case let error as NetworkError where error.stopsActor: (cause: .refused, detail: nil)
-        case is ConfigurationError: (cause: .stopped, detail: "a setting is wrong or missing")
+        case is ConfigurationError:
+            (cause: .stopped, detail: localized("a setting is wrong or missing"))
         case is StorageError where Retry.isInVain(error): (cause: .database, detail: nil)
         // After an upgrade, the worker of the newer program sends the notices.
         case let error as OutboxError where error.code == .outdated: nil
-        case _ where Retry.isInVain(error): (cause: .stopped, detail: "what it needs is not there")
+        case _ where Retry.isInVain(error):
+            (cause: .stopped, detail: localized("what it needs is not there"))
         default: nil
         }
     }

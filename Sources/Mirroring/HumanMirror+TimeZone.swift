@@ -1,5 +1,6 @@
 import Archive
 package import Foundation
+import Localization
 import Posts
 import Schedule
 
@@ -42,7 +43,7 @@ extension HumanMirror {
     /// message.
     package func timeZoneProposal() async throws -> String {
         try await archivedTimeZone()?.reason
-            ?? "set it to the human's IANA zone, such as Europe/Berlin"
+            ?? localized("set it to the human's IANA zone, such as Europe/Berlin")
     }
 
     /// The zone that an archive names or that its posts' hours suggest, else the zone of this
@@ -57,7 +58,8 @@ extension HumanMirror {
             return nil
         }
         return ProposedTimeZone(
-            name: system.identifier, reason: "this computer is set to \(system.identifier)",
+            name: system.identifier,
+            reason: localized("this computer is set to \(system.identifier)"),
             source: nil
         )
     }
@@ -65,16 +67,17 @@ extension HumanMirror {
     private func archivedTimeZone() async throws -> ProposedTimeZone? {
         if let named = try await table.record().archiveTimeZone {
             return ProposedTimeZone(
-                name: named, reason: "the archive says \(named)", source: .archive)
+                name: named, reason: localized("the archive says \(named)"), source: .archive)
         }
         guard let guess = TimeZoneGuess(minuteCounts: try await archive.quietHoursGuess()),
             let best = guess.candidates.first
         else { return nil }
         return ProposedTimeZone(
             name: best.example,
-            reason: """
+            reason: localized(
+                """
                 the hours in which the human never posts suggest \(best.name), give or take \
                 \(TimeZoneGuess.uncertaintyHours) hours, for example \(best.example)
-                """, source: .guess)
+                """), source: .guess)
     }
 }

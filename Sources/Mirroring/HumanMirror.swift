@@ -3,6 +3,7 @@ import Blocking
 import Conduct
 package import Favorites
 package import Foundation
+import Localization
 package import Logging
 package import Networks
 package import Outbox
@@ -477,7 +478,7 @@ package struct HumanMirror: Sendable {
         else {
             return nil
         }
-        return "the time zone is \(zone), \(source.words)"
+        return localized("the time zone is \(zone), \(source.words)")
     }
 
     /// Whether a person set a zone after the mirror had adopted another one that no worker has used
@@ -505,7 +506,8 @@ package struct HumanMirror: Sendable {
     /// Returns the error for a mirror without a zone, with a proposal from the archive if possible.
     package func missingTimeZone() async throws -> ConfigurationError {
         ConfigurationError(
-            Setting.timeZone.name, "is not set; \(try await timeZoneProposal())", part: .timeZone)
+            Setting.timeZone.name, localized("is not set; \(try await timeZoneProposal())"),
+            part: .timeZone)
     }
 
     // MARK: Networks

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Settings
 import Storage
 
@@ -42,7 +43,9 @@ extension Installation {
         guard lastRow != nil else { return }
         throw ConfigurationError(
             Setting.secretKey.name,
-            "opens none of the logins in the database; give every process of it the same key, or log in again"
+            localized(
+                "opens none of the logins in the database; give every process of it the same key, or log in again"
+            )
         )
     }
 }

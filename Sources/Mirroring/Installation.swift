@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 package import Logging
 package import MeCab
 package import Networks
@@ -175,7 +176,7 @@ package final class Installation: Sendable {
         guard MirrorSettings.isName(name) else {
             throw ConfigurationError(
                 Setting.mirror.name,
-                "cannot be \"\(name.prefix(60))\"; expected \(MirrorSettings.nameForm)",
+                localized("cannot be \"\(name.prefix(60))\"; expected \(MirrorSettings.nameForm)"),
                 part: .mirror)
         }
         return try await HumanMirror(

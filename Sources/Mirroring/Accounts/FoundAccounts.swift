@@ -1,3 +1,4 @@
+import Localization
 package import Posts
 package import Settings
 
@@ -41,15 +42,21 @@ package struct FoundAccounts: Sendable {
         guard accounts[role] == nil else { return nil }
         if let error = errors[role] { return error.description }
         let names = configuration.network(of: role).descriptor.requiredNames(of: role)
-        let start = names.dropLast().joined(separator: ", ")
+        let start = names.dropLast().joined(separator: localized(", "))
         return names.count == 1
-            ? "\(names[0]) is not set" : "\(start) and \(names[names.count - 1]) are not set"
+            ? localized("\(names[0]) is not set")
+            : localized("\(start) and \(names[names.count - 1]) are not set")
     }
 
     /// The reason why the home timeline of a role is not read; nil if it is read.
     package func reasonHomeIsUnread(of role: AccountRole) -> NetworkDescriptor.UnreadHome? {
         guard let account = accounts[role] else {
-            return .init(words: "the \(role.rawValue) has no account", isSwitchedOff: false)
+            let words =
+                switch role {
+                case .human: localized("the human has no account")
+                case .bot: localized("the bot has no account")
+                }
+            return .init(words: words, isSwitchedOff: false)
         }
         return account.network.descriptor.reasonHomeIsUnread(account, configuration)
     }

@@ -1,5 +1,6 @@
 import Cryptography
 package import Foundation
+import Localization
 package import Networks
 package import Posts
 package import Settings
@@ -34,11 +35,22 @@ extension HumanMirror {
     func account(_ role: AccountRole, openedBy login: StoredLogin) throws -> AccountConfiguration {
         let network = configuration.network(of: role)
         if login.network != network, let setting = configuration.networkSetting(of: role) {
-            throw ConfigurationError(
-                setting,
-                "is \(network.rawValue), but the stored login of the \(role.rawValue) is for "
-                    + "\(login.network.displayName); set \(role.prefix)_NETWORK to \(login.network.rawValue), "
-                    + "or run mirror-bot login \(network.rawValue) --as \(role.rawValue)")
+            let problem =
+                switch role {
+                case .human:
+                    localized(
+                        """
+                        is \(network.rawValue), but the stored login of the human is for \(login.network.displayName); set \
+                        \(role.prefix)_NETWORK to \(login.network.rawValue), or run mirror-bot login \(network.rawValue) --as human
+                        """)
+                case .bot:
+                    localized(
+                        """
+                        is \(network.rawValue), but the stored login of the bot is for \(login.network.displayName); set \
+                        \(role.prefix)_NETWORK to \(login.network.rawValue), or run mirror-bot login \(network.rawValue) --as bot
+                        """)
+                }
+            throw ConfigurationError(setting, problem)
         }
         var account = login.account(role)
         account.apiBaseURL = configuration.apiBaseURL(of: role) ?? login.apiBaseURL
@@ -106,7 +118,7 @@ extension HumanMirror {
     }
 
     /// The name of the new login in errors.
-    static let thisLogin = "this login"
+    static var thisLogin: String { localized("this login") }
 
     /// How a new login opens the human's account.
     ///
@@ -233,7 +245,11 @@ extension AccountConfiguration {
     var settingName: String {
         switch origin {
         case .environment: network.descriptor.identity.name(of: role)
-        case .login: "the stored login of the \(role.rawValue)"
+        case .login:
+            switch role {
+            case .human: localized("the stored login of the human")
+            case .bot: localized("the stored login of the bot")
+            }
         }
     }
 }

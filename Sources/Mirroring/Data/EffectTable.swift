@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 import Outbox
 package import Posts
 import Settings
@@ -54,7 +55,7 @@ package struct Effect: Equatable, Sendable {
 
 /// The error that another process has taken up an effect; nothing was changed here.
 package struct EffectTaken: Error, CustomStringConvertible {
-    package var description: String { "another command or a worker has taken it over" }
+    package var description: String { localized("another command or a worker has taken it over") }
 }
 
 /// Reads and changes the effects of one mirror.
@@ -92,7 +93,7 @@ package struct EffectTable: Sendable {
         try await storage.transaction { connection in
             let row = try connection.query("SELECT * FROM mirrors WHERE mirror = \(mirror)").first
             if let problem = try MirrorTable.moveMark(of: row)?.problem {
-                throw ConfigurationError("mirror \(mirror)", problem)
+                throw ConfigurationError(localized("mirror \(mirror)"), problem)
             }
             try connection.execute(
                 """

@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Networks
 package import Posts
 import Storage
@@ -42,12 +43,12 @@ package struct HumanStanding: Equatable, Sendable {
     /// The state as a part of a sentence.
     package var words: String {
         switch state {
-        case .active: "the human's account is active"
-        case .memorial: "the human's account is a memorial"
-        case .suspended: "the network has suspended the human's account"
-        case .moved(let to): "the human has moved to @\(to)"
-        case .deactivated: "the human's account is switched off"
-        case .deleted: "the human's account is gone"
+        case .active: localized("the human's account is active")
+        case .memorial: localized("the human's account is a memorial")
+        case .suspended: localized("the network has suspended the human's account")
+        case .moved(let to): localized("the human has moved to @\(to)")
+        case .deactivated: localized("the human's account is switched off")
+        case .deleted: localized("the human's account is gone")
         }
     }
 

@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Posts
 import Schedule
 package import Settings
@@ -56,9 +57,11 @@ package enum TimeZoneSource: String, Codable, Sendable {
     /// The rest of a sentence about the zone.
     package var words: String {
         switch self {
-        case .archive: "as the archive says"
+        case .archive: localized("as the archive says")
         case .guess:
-            "guessed from the hours in which the human never posts, give or take \(TimeZoneGuess.uncertaintyHours) hours"
+            localized(
+                "guessed from the hours in which the human never posts, give or take \(TimeZoneGuess.uncertaintyHours) hours"
+            )
         }
     }
 }
@@ -103,7 +106,8 @@ package struct Pause: Equatable, Sendable {
 
     /// The end of the pause, for people; in a zone if it is known.
     package func ending(in zone: TimeZone?) -> String {
-        until.map { "until \(Self.timeText($0, in: zone))" } ?? "until mirror-bot resume"
+        until.map { localized("until \(Self.timeText($0, in: zone))") }
+            ?? localized("until mirror-bot resume")
     }
 
     /// The beginning of the pause, in the same form.
@@ -155,16 +159,27 @@ package struct MoveMark: Equatable, Sendable {
 
     /// The reason why this copy cannot be used, and what to do; nil if it can.
     package var problem: String? {
-        let day = since.map { " since \($0.rfc3339)" } ?? ""
-        return switch state {
+        let database = Setting.databaseURL.name
+        let home = Setting.home.name
+        switch state {
         case .left:
-            """
-            lives at \(place)\(day); give \(Setting.databaseURL.name) or \(Setting.home.name) of that place, or, if that is lost, let it live \
-            here again: mirror-bot move --stay
-            """
+            guard let since else {
+                return localized(
+                    """
+                    lives at \(place); give \(database) or \(home) of that place, or, if that is lost, let it live \
+                    here again: mirror-bot move --stay
+                    """)
+            }
+            return localized(
+                """
+                lives at \(place) since \(since.rfc3339); give \(database) or \(home) of that place, or, if that is lost, \
+                let it live here again: mirror-bot move --stay
+                """)
         case .arriving:
-            "is not all here yet; go on with moving it from \(place) to this database: mirror-bot move --to DATABASE"
-        case nil: nil
+            return localized(
+                "is not all here yet; go on with moving it from \(place) to this database: mirror-bot move --to DATABASE"
+            )
+        case nil: return nil
         }
     }
 }

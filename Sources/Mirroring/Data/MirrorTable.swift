@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 import Outbox
 package import Posts
 import Schedule
@@ -32,11 +33,13 @@ package struct MirrorTable: Sendable {
         if mirrorNames.isEmpty, mirror == MirrorSettings.defaultMirror { return }
         let existing =
             mirrorNames.isEmpty
-            ? "the database has none yet"
-            : "the database has \(mirrorNames.joined(separator: ", "))"
+            ? localized("the database has none yet")
+            : localized("the database has \(mirrorNames.joined(separator: localized(", ")))")
         throw ConfigurationError(
             configuration.mirrorSetting,
-            "is \(mirror), but there is no such mirror: \(existing); mirror-bot setup, login, train and set make one",
+            localized(
+                "is \(mirror), but there is no such mirror: \(existing); mirror-bot setup, login, train and set make one"
+            ),
             part: .mirror)
     }
 
@@ -154,7 +157,7 @@ package struct MirrorTable: Sendable {
     package func requireHere() async throws -> MirrorRecord {
         let record = try await record()
         guard let problem = record.move?.problem else { return record }
-        throw ConfigurationError("mirror \(mirror)", problem)
+        throw ConfigurationError(localized("mirror \(mirror)"), problem)
     }
 
     /// Cancels the mark of a move away from here, if the new database is lost.
@@ -255,7 +258,8 @@ package struct MirrorTable: Sendable {
             }
             if pause?.code == .removing {
                 throw ChangeRefusal(
-                    .over, "it is being removed; mirror-bot mirrors remove \(mirror) continues")
+                    .over,
+                    localized("it is being removed; mirror-bot mirrors remove \(mirror) continues"))
             }
             try connection.execute(
                 """
@@ -453,8 +457,11 @@ package struct MirrorTable: Sendable {
         guard let other = try rows.first?.text("mirror") else { return }
         throw ConfigurationError(
             setting,
-            "belongs to the bot of mirror \(other) in the same database, and both would answer; give one of them another "
-                + "account: mirror-bot rebind --mirror NAME --role bot")
+            localized(
+                """
+                belongs to the bot of mirror \(other) in the same database, and both would answer; give one of them another \
+                account: mirror-bot rebind --mirror NAME --role bot
+                """))
     }
 
     /// The error for a mirror whose two accounts are one.
@@ -467,8 +474,8 @@ package struct MirrorTable: Sendable {
         ConfigurationError(
             setting,
             isHuman
-                ? "belongs to the bot's own account"
-                : "belongs to the human's own account; the bot needs another")
+                ? localized("belongs to the bot's own account")
+                : localized("belongs to the human's own account; the bot needs another"))
     }
 
     /// Stores the zone of the human's clock.
@@ -560,11 +567,15 @@ package struct MirrorTable: Sendable {
     ) throws {
         guard let bound, let found, bound.id != found.id else { return }
         let isElsewhere = bound.id.network != found.id.network
+        let foundName = found.name(withNetwork: isElsewhere)
+        let boundName = bound.name(withNetwork: isElsewhere)
         throw ConfigurationError(
             setting,
-            "belongs to \(found.name(withNetwork: isElsewhere)), but this mirror belongs to "
-                + "\(bound.name(withNetwork: isElsewhere)); set \(Setting.mirror.name) to another name for it, or let this mirror change "
-                + "accounts with mirror-bot rebind")
+            localized(
+                """
+                belongs to \(foundName), but this mirror belongs to \(boundName); \
+                set \(Setting.mirror.name) to another name for it, or let this mirror change accounts with mirror-bot rebind
+                """))
     }
 
     /// Whether anything was learned of the account of a role, or sent by it; then another account
@@ -667,7 +678,7 @@ package struct MirrorTable: Sendable {
         return MoveMark(
             id: id,
             state: try row.optionalText("move_state").flatMap(MoveMark.State.init(rawValue:)),
-            place: try row.optionalText("move_place") ?? "another database",
+            place: try row.optionalText("move_place") ?? localized("another database"),
             since: try row.optionalDate("move_ms"))
     }
 }
@@ -728,6 +739,6 @@ package struct BoundAccount: Equatable, Sendable {
     /// include the server, else the handle.
     package func name(withNetwork: Bool = false) -> String {
         let name = id.network.traits.namesAreIdentities ? id.value : handle ?? id.value
-        return withNetwork ? "\(name) on \(id.network.displayName)" : name
+        return withNetwork ? localized("\(name) on \(id.network.displayName)") : name
     }
 }

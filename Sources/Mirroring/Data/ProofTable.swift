@@ -1,6 +1,7 @@
 package import Conduct
 import Cryptography
 package import Foundation
+import Localization
 package import Posts
 package import Storage
 
@@ -24,8 +25,10 @@ package struct ProofTable: Sendable {
     /// Limit of the open proofs of a mirror.
     package static let mostOfMirror = 1_000
     /// The refusal of a proof beyond a limit.
-    package static let tooMany = ChangeRefusal(
-        .full, "too many proofs were asked for; try again in ten minutes")
+    package static var tooMany: ChangeRefusal {
+        ChangeRefusal(
+            .full, localized("too many proofs were asked for; try again in ten minutes"))
+    }
     /// Bytes of the random number of a proof.
     package static let nonceSize = 16
     /// Seconds by which the clocks of a mention's author and of the page may differ.
@@ -85,7 +88,7 @@ package struct ProofTable: Sendable {
                 "SELECT move_state, pause_code FROM mirrors WHERE mirror = \(mirror)")
             guard let row = rows.first, try row.optionalText("move_state") == nil,
                 try row.optionalText("pause_code") != Pause.Code.removing.rawValue
-            else { throw ChangeRefusal(.unknown, "there is no such mirror") }
+            else { throw ChangeRefusal(.unknown, localized("there is no such mirror")) }
             try Self.tidy(mirror, on: connection, now: now)
             let open: SQL = """
                 FROM proofs WHERE mirror = \(mirror) AND proven_ms IS NULL AND asked_ms > \(begin)
@@ -343,10 +346,13 @@ package struct ProvedAccount: Hashable, Sendable {
         else {
             let example =
                 traits.namesAreIdentities
-                ? "@ann@social.example" : "the name that \(traits.displayName) shows, as @ann"
+                ? "@ann@social.example"
+                : localized("the name that \(traits.displayName) shows, as @ann")
             throw ChangeRefusal(
                 .unusable,
-                "\"\(shown)\" is no account on \(traits.displayName), where the bot is; expected \(example)"
+                localized(
+                    "\"\(shown)\" is no account on \(traits.displayName), where the bot is; expected \(example)"
+                )
             )
         }
         self.init(network: network, name: id.value)

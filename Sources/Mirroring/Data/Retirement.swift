@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 import Outbox
 package import Posts
 package import Settings
@@ -104,9 +105,10 @@ package struct Retirement: Equatable, Sendable {
     /// The error for a worker of a mirror that has retired.
     package func retiredError(of mirror: String) -> ConfigurationError {
         ConfigurationError(
-            "mirror \(mirror)",
-            "has retired at \((ended ?? date).rfc3339), so there is nothing to do for a worker; mirror-bot status shows it"
-        )
+            localized("mirror \(mirror)"),
+            localized(
+                "has retired at \((ended ?? date).rfc3339), so there is nothing to do for a worker; mirror-bot status shows it"
+            ))
     }
 }
 
@@ -163,11 +165,12 @@ extension MirrorTable {
     private static func requireNotBegun(_ retirement: Retirement?) throws {
         guard let retirement else { return }
         if retirement.isOver {
-            throw ChangeRefusal(.over, "the mirror has retired, which is for good")
+            throw ChangeRefusal(.over, localized("the mirror has retired, which is for good"))
         }
         if retirement.begun != nil {
             throw ChangeRefusal(
-                .over, "the mirror is retiring already, which cannot be called off any more")
+                .over,
+                localized("the mirror is retiring already, which cannot be called off any more"))
         }
     }
 

@@ -1,4 +1,5 @@
 package import Favorites
+import Localization
 package import Outbox
 
 extension Explanation {
@@ -37,22 +38,23 @@ extension Explanation.Feature {
                 favorites: contribution.favoriteCount, normals: contribution.normalCount,
                 group: Group(FeatureGroup(of: contribution.feature)))
         }
-        func sum(_ sum: Assessment.Groups.Sum, _ name: String, _ group: Group) -> [Self] {
+        func sum(_ sum: Assessment.Groups.Sum, _ name: LocalizedText, _ group: Group) -> [Self] {
             guard sum.count > 0 else { return [] }
             return [
                 Self(
-                    name: "\(name) (\(sum.count))", logOdds: sum.logOdds, sums: sum.count,
+                    name: "\(name.key) (\(sum.count))", logOdds: sum.logOdds, sums: sum.count,
                     group: group)
             ]
         }
         let others =
             number == nil
-            ? sum(shown.rest, "signs, small words", .words)
-            : sum(shown.restOfWords, "other words", .words)
-                + sum(shown.restOfPairs, "other pairs", .words)
+            ? sum(shown.rest, LocalizedText("signs, small words"), .words)
+            : sum(shown.restOfWords, LocalizedText("other words"), .words)
+                + sum(shown.restOfPairs, LocalizedText("other pairs"), .words)
         return shown.strongest.map(feature) + others
-            + sum(shown.spelling, "runs of letters", .spelling)
-            + (number == nil ? shown.form.map(feature) : sum(.init(shown.form), "form", .form))
+            + sum(shown.spelling, LocalizedText("runs of letters"), .spelling)
+            + (number == nil
+                ? shown.form.map(feature) : sum(.init(shown.form), LocalizedText("form"), .form))
     }
 
     /// Features by group, in the order in which they are shown to people; empty groups are left

@@ -2,6 +2,7 @@ import Archive
 import Blocking
 import Conduct
 package import Foundation
+import Localization
 package import Networks
 package import Outbox
 package import Posts
@@ -550,7 +551,7 @@ package struct MentionDecider: Sendable {
 
     private func refusalOfNetwork(_ mention: ObservedPost) -> Refusal? {
         guard network.capabilities.visibilities.contains(visibility(of: mention)) else {
-            return Refusal(.notOpen, "the mention is not public, and an answer would be")
+            return Refusal(.notOpen, localized("the mention is not public, and an answer would be"))
         }
         if network.capabilities.repliesNotifyAncestors, !isAmongThemselves(mention) {
             return Refusal(.othersThread)
@@ -705,7 +706,10 @@ extension Intent {
         }
         skipped.state = .skipped
         skipped.reason = .rule(refusal.reason)
-        skipped.explanation = Explanation(refusal.message)
+        // What is stored is in English, whoever asks for it.
+        skipped.explanation = Language.$current.withValue(.english) {
+            Explanation(refusal.message)
+        }
         return skipped
     }
 }

@@ -2,6 +2,7 @@ package import Archive
 package import Conduct
 package import Favorites
 package import Foundation
+import Localization
 package import Outbox
 package import Posts
 import Schedule
@@ -605,7 +606,8 @@ struct TextPool {
         let why = found.choice.explanation
         let description = found.shelf.isPlain ? "plain, \(why)" : "\(why)"
         let shortage = found.opinion.flatMap {
-            $0.isDemoted ? "used for want of others: \($0.sentence)" : nil
+            // The sentence is stored, for readers of any language.
+            $0.isDemoted ? "used for want of others: \($0.sentence(in: .english))" : nil
         }
         let sentence = [description, found.shelf.concession, shortage].compactMap(\.self).joined(
             separator: "; ")

@@ -1,5 +1,6 @@
 import Archive
 package import Foundation
+import Localization
 package import Outbox
 package import Posts
 import Schedule
@@ -33,9 +34,10 @@ package struct PlanRedraw: Sendable {
     ///   learned to plan from; the store's error.
     package func settle(_ day: LocalDay, now: Date) async throws {
         let today = LocalTime(now, in: zone).day
-        guard day >= today else { throw ChangeRefusal(.outOfTime, "\(day) has passed") }
+        guard day >= today else { throw ChangeRefusal(.outOfTime, localized("\(day) has passed")) }
         guard day <= today.advanced(by: Self.furthest) else {
-            throw ChangeRefusal(.outOfTime, "\(day) is more than \(Self.furthest) days away")
+            throw ChangeRefusal(
+                .outOfTime, localized("\(day) is more than \(Self.furthest) days away"))
         }
         guard try await store.plan(for: day) == nil else { return }
         _ = try await planner.make(day, now: now, watching: try await mirror.watchesHuman())
@@ -98,7 +100,7 @@ package struct PlanRedraw: Sendable {
 
     /// The refusal of a change that repeatedly conflicted with another one.
     package static func busy(_ day: LocalDay) -> ChangeRefusal {
-        ChangeRefusal(.busy, "\(day) is being changed by another process; try again")
+        ChangeRefusal(.busy, localized("\(day) is being changed by another process; try again"))
     }
 
     private func distance(_ date: Date, _ times: [Date]) -> TimeInterval {
@@ -108,8 +110,9 @@ package struct PlanRedraw: Sendable {
     private var emptyArchive: ChangeRefusal {
         ChangeRefusal(
             .nothingLearned,
-            saying:
+            saying: localized(
                 "there is nothing to plan from: the human's past has not been read; \(control: .training)"
+            )
         )
     }
 }

@@ -2,6 +2,7 @@ package import Archive
 package import Conduct
 package import Favorites
 import Foundation
+import Localization
 import MeCab
 package import Networks
 import Outbox
@@ -124,7 +125,9 @@ package struct ReplyFinder: Sendable {
         }
         let scored = scores[choice.id] ?? ReplyScorer.Scored()
         let reply = oldReply(choice, scored)
-        var explanation = Explanation(reply.sentence, pool: choice.poolSize)
+        // What is stored is in English, whoever asks for it.
+        let sentence = Language.$current.withValue(.english) { reply.sentence }
+        var explanation = Explanation(sentence, pool: choice.poolSize)
         explanation.oldReply = reply
         let isDoubtful = scored.score.isDoubtful(below: facts.threshold)
         var wording = chosen.wording
@@ -197,11 +200,14 @@ package struct ReplyFinder: Sendable {
         guard accounts.count == 1 else { return Refusal(.noPastReply) }
         let elsewhere = facts.networks.subtracting(accounts.map(\.network))
         guard !elsewhere.isEmpty else { return Refusal(.noPastReply) }
-        let names = elsewhere.map(\.displayName).sorted().joined(separator: " and ")
+        let names = elsewhere.map(\.displayName).sorted().joined(separator: localized(" and "))
         return Refusal(
             .notLinked,
-            "the human answered people on \(names); if this is one of them, link the two accounts with "
-                + "mirror-bot people link")
+            localized(
+                """
+                the human answered people on \(names); if this is one of them, link the two accounts with \
+                mirror-bot people link
+                """))
     }
 
     // MARK: Which one fits
@@ -240,53 +246,81 @@ package struct ReplyFinder: Sendable {
 
 extension Explanation.OldReply {
     /// The reasons for the choice of the reply, as a sentence for people.
-    var sentence: String { "\(pool); \(reason)" }
+    package var sentence: String { localized("\(pool); \(reason)") }
 
     private var pool: String {
-        guard replies > 1 else { return "the only old reply to this person that may be sent now" }
+        guard replies > 1 else {
+            return localized("the only old reply to this person that may be sent now")
+        }
         return switch plain {
         case 0:
-            "of \(replies) old replies to this person, none is short without asking something or naming somebody"
+            localized(
+                "of \(replies) old replies to this person, none is short without asking something or naming somebody"
+            )
         case replies:
-            "all \(replies) old replies to this person are short, ask nothing and name nobody"
+            localized(
+                "all \(replies) old replies to this person are short, ask nothing and name nobody")
         case 1:
-            "of \(replies) old replies to this person, one is short, asks nothing and names nobody"
+            localized(
+                "of \(replies) old replies to this person, one is short, asks nothing and names nobody"
+            )
         default:
-            "of \(replies) old replies to this person, \(plain) are short, ask nothing and name nobody"
+            localized(
+                "of \(replies) old replies to this person, \(plain) are short, ask nothing and name nobody"
+            )
         }
     }
 
     private var reason: String {
         let isDrawn = nearest > 1
-        let drawn = isDrawn ? " and was drawn among \(nearest) that are as near" : ""
-        let subject = replies > 1 ? "this one" : "it"
+        guard let likeness = likenessInWords else {
+            guard let words, words.isEmpty else {
+                return isDrawn ? localized("one was drawn") : localized("nothing was compared")
+            }
+            return isDrawn
+                ? localized("none shares a word with the mention, so one was drawn")
+                : localized("it shares no word with the mention")
+        }
+        return isDrawn
+            ? localized("\(likeness) and was drawn among \(nearest) that are as near") : likeness
+    }
+
+    /// What the reply has in common with the mention, or with a usual answer to it; nil for
+    /// nothing.
+    private var likenessInWords: String? {
         switch score?.largest.flatMap(ReplyScore.Part.init) {
         case .kind:
             if let kinds {
-                return "\(kinds.mention), and \(kinds.reply) is a usual answer to that\(drawn)"
+                return localized(
+                    "\(kinds.mention), and \(kinds.reply) is a usual answer to that")
             }
-        case .centre: return "\(subject) is most like what the human usually answers\(drawn)"
+        case .centre:
+            return replies > 1
+                ? localized("this one is most like what the human usually answers")
+                : localized("it is most like what the human usually answers")
         case .words, nil: break
         }
-        guard let words else { return isDrawn ? "one was drawn" : "nothing was compared" }
-        guard !words.isEmpty else {
-            return isDrawn
-                ? "none shares a word with the mention, so one was drawn"
-                : "it shares no word with the mention"
+        guard let words, !words.isEmpty else { return nil }
+        let quoted = words.map { localized("'\($0)'") }.joined(separator: localized(", "))
+        return switch (replies > 1, isByAnswered) {
+        case (true, true):
+            localized("this one once answered a post that shares \(quoted) with the mention")
+        case (true, false): localized("this one shares \(quoted) with the mention")
+        case (false, true):
+            localized("it once answered a post that shares \(quoted) with the mention")
+        case (false, false): localized("it shares \(quoted) with the mention")
         }
-        let quoted = words.map { "'\($0)'" }.joined(separator: ", ")
-        let verb = isByAnswered ? "once answered a post that shares" : "shares"
-        return "\(subject) \(verb) \(quoted) with the mention\(drawn)"
     }
 
     /// Why the reply hardly fits, for people.
     var doubt: String {
         let best =
             replies > 1
-            ? "the best of \(replies) old replies to this person hardly fits"
-            : "the only old reply to this person that may be sent now hardly fits"
+            ? localized("the best of \(replies) old replies to this person hardly fits")
+            : localized("the only old reply to this person that may be sent now hardly fits")
         guard let kinds, (score?.kind ?? 0) < 0 else { return best }
-        return "\(best): \(kinds.mention), and \(kinds.reply) is no usual answer to that"
+        return localized(
+            "\(best): \(kinds.mention), and \(kinds.reply) is no usual answer to that")
     }
 
     /// The kinds of mention and reply in words; nil if they are not known.
@@ -301,14 +335,14 @@ extension Explanation.OldReply {
 extension ReplyKinds.Mention {
     fileprivate var inWords: String {
         switch self {
-        case .thanks: "the mention says thanks"
-        case .greeting: "the mention is a greeting"
-        case .sorry: "the mention is an apology"
-        case .yesNoQuestion: "the mention asks a yes-or-no question"
-        case .whQuestion: "the mention asks an open question"
-        case .acknowledgement: "the mention agrees or takes note"
-        case .request: "the mention asks for something"
-        case .statement: "the mention tells something"
+        case .thanks: localized("the mention says thanks")
+        case .greeting: localized("the mention is a greeting")
+        case .sorry: localized("the mention is an apology")
+        case .yesNoQuestion: localized("the mention asks a yes-or-no question")
+        case .whQuestion: localized("the mention asks an open question")
+        case .acknowledgement: localized("the mention agrees or takes note")
+        case .request: localized("the mention asks for something")
+        case .statement: localized("the mention tells something")
         }
     }
 }
@@ -316,14 +350,14 @@ extension ReplyKinds.Mention {
 extension ReplyKinds.Reply {
     fileprivate var inWords: String {
         switch self {
-        case .welcome: "\"you are welcome\""
-        case .thanks: "thanks"
-        case .greeting: "a greeting"
-        case .yes: "a yes"
-        case .no: "a no"
-        case .acknowledgement: "agreeing or taking note"
-        case .sorry: "an apology"
-        case .other: "a reply of no special kind"
+        case .welcome: localized("\"you are welcome\"")
+        case .thanks: localized("thanks")
+        case .greeting: localized("a greeting")
+        case .yes: localized("a yes")
+        case .no: localized("a no")
+        case .acknowledgement: localized("agreeing or taking note")
+        case .sorry: localized("an apology")
+        case .other: localized("a reply of no special kind")
         }
     }
 }

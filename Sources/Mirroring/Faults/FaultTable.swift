@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Networks
 import Posts
 package import Settings
@@ -114,10 +115,12 @@ package struct FaultTable: Sendable {
 
     /// Stores that a network refuses an account's credentials; an error of this write is ignored.
     package func note(_ error: NetworkError, of role: AccountRole, at now: Date) async {
+        // What is stored is in English, whoever asks for it.
+        let text = Language.$current.withValue(.english) { "\(error)" }
         _ = try? await storage.note(
             """
             INSERT INTO refusals (mirror, role, error, code, since_ms, noted_ms)
-            VALUES (\(mirror), \(role.rawValue), \("\(error)"), \(error.code.rawValue), \(now.milliseconds),
+            VALUES (\(mirror), \(role.rawValue), \(text), \(error.code.rawValue), \(now.milliseconds),
                 \(now.milliseconds))
             ON CONFLICT (mirror, role) DO UPDATE
             SET error = excluded.error, code = excluded.code, noted_ms = excluded.noted_ms

@@ -3,6 +3,7 @@ import Conduct
 package import Favorites
 import Foundation
 import Import
+import Localization
 package import Networks
 import Outbox
 package import Posts
@@ -14,7 +15,7 @@ package struct ClassifierTrainer: Sendable {
     package static let seedSize = 800
     private static let batchSize = 500
     /// The reason for leaving out posts whose authors nothing is learned from.
-    static let notOfOthers = "own posts, reposts and people who opted out"
+    static let notOfOthers = LocalizedText("own posts, reposts and people who opted out")
 
     let mirror: HumanMirror
     let favorites: Favorites
@@ -136,15 +137,23 @@ package struct ClassifierTrainer: Sendable {
     /// The sentence that a feed of the human cannot be read; for the home timeline, also the
     /// consequence.
     private func unreadable(_ step: TrainingProgress.Step) async throws -> String {
-        let sentence = "the human's \(step.name) cannot be read with these settings"
-        guard step == .home else { return sentence }
+        let name = step.name
+        guard step == .home else {
+            return localized("the human's \(name) cannot be read with these settings")
+        }
         let unreadHome = try await FoundAccounts(in: mirror).reasonHomeIsUnread(of: .bot)
         guard let problem = unreadHome?.words else {
-            return sentence
-                + "; the posts to compare favorites with come from the bot's home timeline while the bot runs"
+            return localized(
+                """
+                the human's \(name) cannot be read with these settings; \
+                the posts to compare favorites with come from the bot's home timeline while the bot runs
+                """)
         }
-        return sentence
-            + ", nor can the bot's, for \(problem); favorites have nothing to be compared with until one can"
+        return localized(
+            """
+            the human's \(name) cannot be read with these settings, nor can the bot's, for \(problem); \
+            favorites have nothing to be compared with until one can
+            """)
     }
 
     /// Learns the favorites of a downloaded archive, and the other posts if it has any.
@@ -255,7 +264,7 @@ package struct ClassifierTrainer: Sendable {
                 sums.read += read
                 sums.learned += learned.learned + learned.relabelled
                 sums.known += learned.unchanged
-                sums.leftOut[ClassifierTrainer.notOfOthers, default: 0] += leftOut
+                sums.leftOut[ClassifierTrainer.notOfOthers.key, default: 0] += leftOut
                 return sums.read
             }
         }

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Logging
 import Networks
 import Posts
@@ -98,14 +99,25 @@ extension FeedReader {
             return
         }
         let plan = try await order.budget.plan(at: clock.now)
-        let day = gate.name.descriptor.prices.map { " at the prices of \($0.day)" } ?? ""
+        let things = order.step.things
+        let left = plan.left(for: .past(feed)).cents
+        let announcement =
+            if let day = gate.name.descriptor.prices?.day {
+                localized(
+                    """
+                    reading at most \(items) \(things) costs at most \(price.cents) at the prices of \(day); \
+                    of this month's \(plan.budget.cents), \(left) is left for it
+                    """)
+            } else {
+                localized(
+                    """
+                    reading at most \(items) \(things) costs at most \(price.cents); \
+                    of this month's \(plan.budget.cents), \(left) is left for it
+                    """)
+            }
         order.report(
             TrainingProgress(
-                step: order.step, done: 0, total: items,
-                announcement: """
-                    reading at most \(items) \(order.step.things) costs at most \(price.cents)\(day); of this month's \
-                    \(plan.budget.cents), \(plan.left(for: .past(feed)).cents) is left for it
-                    """))
+                step: order.step, done: 0, total: items, announcement: announcement))
     }
 
     /// Whether there is money for another page of the past, or reading is free.
@@ -133,10 +145,11 @@ extension FeedReader {
             guard try await past() == pastBefore else { throw error }
             guard !isPaid else {
                 try await forgetPast()
-                return """
+                return localized(
+                    """
                     older \(order.step.things) were not read, for \(gate.name.displayName) no longer knows where \
                     the last training stopped; \(order.step.command) --again reads everything anew, and pays for it
-                    """
+                    """)
             }
             try await reset()
             return try await readPastWithinBudget(order, handle)
@@ -201,37 +214,60 @@ extension FeedReader {
     ) async throws -> String {
         let setting = gate.name.descriptor.prices?.budgetSetting ?? ""
         guard let left else {
-            return """
+            return localized(
+                """
                 newer \(order.step.things) were not read, for this month's share of \(setting) is spent; mirror-bot run \
                 reads them by itself
-                """
+                """)
         }
         let (plan, months, date) = try await outlook(order, until: until)
-        let cost =
-            gate.price(ofReading: left, from: feed).map { " and cost at most \($0.cents)" } ?? ""
         let share = plan.share(of: SpendingPurpose.past(feed).part)
         // Within the month's money a day's share may be used up.
         let isOnlyDayShareSpent =
             plan.left(for: .past(feed)) > .zero && until != nil && until != plan.end
         let cause =
             isOnlyDayShareSpent
-            ? "\(gate.name.displayName)'s share of today is spent"
-            : "this month's share for them, \(share.cents) of \(plan.budget.cents), is spent"
-        let outlookText: String
-        if let months {
-            let span = months > 0 ? ", in about \(months) \(months == 1 ? "month" : "months")" : ""
-            outlookText = """
-                mirror-bot run reads them by itself from \(date.rfc3339.prefix(10)) on\(span); a higher \(setting) is \
-                faster, and a downloaded archive costs nothing: \(order.step.command) --from ARCHIVE
-                """
-        } else {
-            outlookText = """
-                No month has money for them; raise \(setting), or read a downloaded archive, which costs nothing: \
-                \(order.step.command) --from ARCHIVE
-                """
+            ? localized("\(gate.name.displayName)'s share of today is spent")
+            : localized(
+                "this month's share for them, \(share.cents) of \(plan.budget.cents), is spent")
+        let day = date.rfc3339.prefix(10)
+        let command = order.step.command
+        let outlookText =
+            switch months {
+            case nil:
+                localized(
+                    """
+                    No month has money for them; raise \(setting), or read a downloaded archive, which costs nothing: \
+                    \(command) --from ARCHIVE
+                    """)
+            case let months? where months <= 0:
+                localized(
+                    """
+                    mirror-bot run reads them by itself from \(day) on; a higher \(setting) is \
+                    faster, and a downloaded archive costs nothing: \(command) --from ARCHIVE
+                    """)
+            case 1:
+                localized(
+                    """
+                    mirror-bot run reads them by itself from \(day) on, in about 1 month; a higher \(setting) is \
+                    faster, and a downloaded archive costs nothing: \(command) --from ARCHIVE
+                    """)
+            case let months?:
+                localized(
+                    """
+                    mirror-bot run reads them by itself from \(day) on, in about \(months) months; a higher \(setting) is \
+                    faster, and a downloaded archive costs nothing: \(command) --from ARCHIVE
+                    """)
+            }
+        let things = order.step.things
+        guard let price = gate.price(ofReading: left, from: feed) else {
+            return localized("at most \(left) older \(things) are left: \(cause). \(outlookText)")
         }
-        return
-            "at most \(left) older \(order.step.things) are left\(cost): \(cause). \(outlookText)"
+        return localized(
+            """
+            at most \(left) older \(things) are left and cost at most \(price.cents): \
+            \(cause). \(outlookText)
+            """)
     }
 }
 

@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 import Settings
 package import Storage
 
@@ -49,15 +50,29 @@ package struct ReplyMeasure: Codable, Equatable, Sendable {
 
     /// The measure in plain words, in lower case and without a full stop.
     package var inWords: String {
-        var sentence =
-            "the bot would have chosen the human's own text for \(same) of the last \(answers) answers"
-        sentence += " (\(Self.drawn(sameByChance)) if it drew)"
-        guard kindKnown > 0 else { return sentence }
-        sentence += ", and a reply of the same kind for \(sameKind) of \(kindKnown)"
-        sentence += " (\(Self.drawn(sameKindByChance)) if it drew)"
-        guard threshold != nil else { return sentence }
-        return sentence
-            + "; \(held) of these hardly fitted, for which \(Setting.replies.name) decides"
+        let drawn = Self.drawn(sameByChance)
+        guard kindKnown > 0 else {
+            return localized(
+                """
+                the bot would have chosen the human's own text for \(same) of the last \(answers) answers \
+                (\(drawn) if it drew)
+                """)
+        }
+        let drawnKind = Self.drawn(sameKindByChance)
+        guard threshold != nil else {
+            return localized(
+                """
+                the bot would have chosen the human's own text for \(same) of the last \(answers) answers \
+                (\(drawn) if it drew), and a reply of the same kind for \(sameKind) of \(kindKnown) \
+                (\(drawnKind) if it drew)
+                """)
+        }
+        return localized(
+            """
+            the bot would have chosen the human's own text for \(same) of the last \(answers) answers \
+            (\(drawn) if it drew), and a reply of the same kind for \(sameKind) of \(kindKnown) \
+            (\(drawnKind) if it drew); \(held) of these hardly fitted, for which \(Setting.replies.name) decides
+            """)
     }
 
     private static func drawn(_ expected: Double) -> String { String(format: "%.0f", expected) }

@@ -2,6 +2,7 @@ import Archive
 import Conduct
 package import Foundation
 import Import
+import Localization
 package import Networks
 import Outbox
 package import Posts
@@ -123,7 +124,8 @@ package struct SchedulerTrainer: Sendable {
             table: mirror.feeds, clock: mirror.clock)
         try await reader.wantPast(ClassifierTrainer.seedSize)
         let date = plan.nextChance(for: .past(.favorites), toPay: page).rfc3339.prefix(10)
-        return "favorites are left, too: mirror-bot run reads them by itself from \(date) on"
+        return localized(
+            "favorites are left, too: mirror-bot run reads them by itself from \(date) on")
     }
 
     /// Reads the human's posts from a downloaded archive.
@@ -274,7 +276,7 @@ package struct SchedulerTrainer: Sendable {
                 if isKept {
                     sums.pictures += 1
                 } else {
-                    sums.leftOut["pictures beyond what is kept", default: 0] += 1
+                    sums.leftOut[LocalizedText("pictures beyond what is kept").key, default: 0] += 1
                 }
             }
         }
@@ -285,10 +287,11 @@ package struct SchedulerTrainer: Sendable {
                 sums.learned += stored.stored
                 sums.known += stored.alreadyKnown
                 knownInARow = stored.stored > 0 ? 0 : knownInARow + stored.alreadyKnown
-                sums.leftOut["reposts", default: 0] += stored.reposts
-                sums.leftOut["not public", default: 0] += stored.notOpen
-                sums.leftOut["forgotten or muted", default: 0] += stored.unwanted
-                sums.leftOut["older than the archive's limit", default: 0] += stored.pruned
+                sums.leftOut[LocalizedText("reposts").key, default: 0] += stored.reposts
+                sums.leftOut[LocalizedText("not public").key, default: 0] += stored.notOpen
+                sums.leftOut[LocalizedText("forgotten or muted").key, default: 0] += stored.unwanted
+                sums.leftOut[LocalizedText("older than the archive's limit").key, default: 0] +=
+                    stored.pruned
                 return sums.read
             }
         }

@@ -3,6 +3,7 @@ import Blocking
 import Favorites
 package import Foundation
 package import Import
+import Localization
 import Networks
 package import Posts
 
@@ -18,20 +19,20 @@ package struct TrainingProgress: Equatable, Sendable {
         /// The display name of the feed or archive.
         var name: String {
             switch self {
-            case .posts: "posts"
-            case .favorites: "favorites"
-            case .home: "home timeline"
-            case .archive: "archive"
+            case .posts: localized("posts")
+            case .favorites: localized("favorites")
+            case .home: localized("home timeline")
+            case .archive: localized("archive")
             }
         }
 
-        /// The step for people, such as "reading posts".
+        /// The step for people, such as localized("reading posts").
         package var words: String {
             switch self {
-            case .posts: "reading posts"
-            case .favorites: "reading favorites"
-            case .home: "reading the home timeline"
-            case .archive: "reading the archive"
+            case .posts: localized("reading posts")
+            case .favorites: localized("reading favorites")
+            case .home: localized("reading the home timeline")
+            case .archive: localized("reading the archive")
             }
         }
 
@@ -46,8 +47,8 @@ package struct TrainingProgress: Equatable, Sendable {
         /// The plural noun for the counted items.
         var things: String {
             switch self {
-            case .posts, .home, .archive: "posts"
-            case .favorites: "favorites"
+            case .posts, .home, .archive: localized("posts")
+            case .favorites: localized("favorites")
             }
         }
     }
@@ -70,7 +71,7 @@ package struct TrainingSummary: Equatable, Sendable {
     package var known = 0
     /// The number of picture files that were kept.
     package var pictures = 0
-    /// The numbers of items that were left out on purpose, by reason.
+    /// The numbers of items that were left out on purpose, by reason in English.
     package var leftOut: [String: Int] = [:]
     /// Items that could not be read, the first of them described.
     package var problems: [String] = []
@@ -104,21 +105,25 @@ package struct TrainingSummary: Equatable, Sendable {
         archive = imported.account
         if let human, let owner = imported.owner, owner.network == human.network, owner != human {
             missing.append(
-                "the archive is not the human's: it is of \(owner.reference), and the human is \(human.reference)"
-            )
+                localized(
+                    "the archive is not the human's: it is of \(owner.reference), and the human is \(human.reference)"
+                ))
         }
         problems += imported.problems.map(\.description)
         problemCount += imported.problemCount
         suggestedTimeZone = imported.timeZone
         let counts = [
-            ("deleted", imported.deleted), ("edited later", imported.replaced),
-            ("without a text", imported.withoutText),
-            ("without a label", imported.unlabelled), ("not public", imported.notOpen),
-            ("reposts", imported.reposts), ("neither posts nor favorites", imported.unrelated),
-            ("addresses only", imported.likesWithoutPost),
+            (LocalizedText("deleted"), imported.deleted),
+            (LocalizedText("edited later"), imported.replaced),
+            (LocalizedText("without a text"), imported.withoutText),
+            (LocalizedText("without a label"), imported.unlabelled),
+            (LocalizedText("not public"), imported.notOpen),
+            (LocalizedText("reposts"), imported.reposts),
+            (LocalizedText("neither posts nor favorites"), imported.unrelated),
+            (LocalizedText("addresses only"), imported.likesWithoutPost),
             (ClassifierTrainer.notOfOthers, imported.own),
         ]
-        for (reason, count) in counts where count > 0 { leftOut[reason, default: 0] += count }
+        for (reason, count) in counts where count > 0 { leftOut[reason.key, default: 0] += count }
         missing += imported.hints
     }
 }
@@ -193,31 +198,40 @@ struct ArchiveBatches: Sendable {
     {
         let executor = ThreadExecutor(name: "import")
         defer { executor.shutdown() }
+        // The thread does not know the task's language.
+        let language = Language.current
         return try await executor.run {
-            var handling: Handling?
-            // However the reading ends, the last batch has ended before this returns. Its error is
-            // ignored here: it is thrown below, or another one was thrown first.
-            defer { _ = try? handling?.wait() }
-            var batch: [ArchiveItem] = []
-            var pictureBytes = 0
-            func handOver() throws {
-                pictureBytes = 0
-                try handling?.wait()
-                handling = Handling(of: batch, handle)
-                batch.removeAll(keepingCapacity: true)
-            }
-            let reader = ArchiveReader(
-                path: path, purpose: purpose, network: network, localHost: localHost, owner: owner,
-                includesCommunities: includesCommunities, now: now, wantsPictures: wantsPictures)
-            let summary = try reader.read { item in
-                batch.append(item)
-                if case .picture(_, _, let bytes) = item { pictureBytes += bytes.count }
-                if batch.count >= batchSize || pictureBytes > Self.pictureBytes { try handOver() }
-            }
-            if !batch.isEmpty { try handOver() }
-            try handling?.wait()
-            return summary
+            try Language.$current.withValue(language) { try read(handle) }
         }
+    }
+
+    /// Reads the archive on the current thread, for ``forEach(_:)``.
+    private func read(_ handle: @escaping @Sendable ([ArchiveItem]) async throws -> Void) throws
+        -> ImportSummary
+    {
+        var handling: Handling?
+        // However the reading ends, the last batch has ended before this returns. Its error is
+        // ignored here: it is thrown below, or another one was thrown first.
+        defer { _ = try? handling?.wait() }
+        var batch: [ArchiveItem] = []
+        var pictureBytes = 0
+        func handOver() throws {
+            pictureBytes = 0
+            try handling?.wait()
+            handling = Handling(of: batch, handle)
+            batch.removeAll(keepingCapacity: true)
+        }
+        let reader = ArchiveReader(
+            path: path, purpose: purpose, network: network, localHost: localHost, owner: owner,
+            includesCommunities: includesCommunities, now: now, wantsPictures: wantsPictures)
+        let summary = try reader.read { item in
+            batch.append(item)
+            if case .picture(_, _, let bytes) = item { pictureBytes += bytes.count }
+            if batch.count >= batchSize || pictureBytes > Self.pictureBytes { try handOver() }
+        }
+        if !batch.isEmpty { try handOver() }
+        try handling?.wait()
+        return summary
     }
 
     /// A batch in progress, for which the reader's thread can wait.

@@ -1,5 +1,6 @@
 import Archive
 package import Favorites
+import Localization
 import Settings
 
 /// The report of a training about the items that it read.
@@ -43,7 +44,7 @@ package struct TrainingReading: Codable, Equatable, Sendable {
         prices = summary.prices
         archive = summary.archive
         leftOut = summary.leftOut.sorted { $0.key < $1.key }.filter { $0.value > 0 }
-            .map { LeftOut(reason: $0.key, count: $0.value) }
+            .map { LeftOut(reason: LocalizedText(key: $0.key).description, count: $0.value) }
     }
 }
 
@@ -116,14 +117,16 @@ extension HumanMirror {
         let status = try await favorites.status()
         let step =
             status.normals < configuration.favorites.minimumPerCategory
-            ? "normals are learned from a home timeline, here or while mirror-bot run works"
-            : "favorites are learned from the human's account, an X archive or mastodon-archive"
+            ? localized(
+                "normals are learned from a home timeline, here or while mirror-bot run works")
+            : localized(
+                "favorites are learned from the human's account, an X archive or mastodon-archive")
         let problem: String? =
             if case .unavailable(let error) = status.counts { "\(error)" } else { nil }
         return ClassifierTraining(
             mirror: name, reading: TrainingReading(summary), favorites: status.favorites,
             normals: status.normals,
-            wordless: status.wordless, waiting: status.waiting.map { "\($0); \(step)" },
+            wordless: status.wordless, waiting: status.waiting.map { localized("\($0); \(step)") },
             countsProblem: problem)
     }
 }
