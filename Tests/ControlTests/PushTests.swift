@@ -31,6 +31,8 @@ import Transport
         let tag: String
         let open: String
         let buttons: [Button]
+        let refused: String?
+        let unreached: String?
     }
 
     private func open(
@@ -199,6 +201,7 @@ import Transport
         expect(message.text) { $0.hasPrefix("1 action waits for your decision") }
         #expect(message.open == "/m/test/waiting")
         #expect(message.buttons.map(\.label) == ["Approve", "Skip"])
+        #expect(message.refused != nil && message.unreached != nil)
         // Told once, and again when it is over, in the place of the first message.
         try await look(at: mirror)
         #expect(service.requests.count == 2)
@@ -217,6 +220,7 @@ import Transport
         #expect(over.title == "test: over: something waits for you")
         #expect(over.tag == message.tag)
         #expect(over.buttons.isEmpty)
+        #expect(over.refused == nil && over.unreached == nil)
     }
 
     /// Devices and the other ways are told by the same decision.

@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Mirroring
 import Outbox
 import Posts
@@ -42,7 +43,8 @@ package struct Desk: Sendable {
         } catch is SeenChanged {
             if let outcome = try await request.operation.outcomeIfDone(at: self) { return outcome }
             throw ChangeRefusal(
-                .changed, "it has changed since it was shown; nothing was done, look again")
+                .changed,
+                localized("it has changed since it was shown; nothing was done, look again"))
         } catch let refusal as ChangeRefusal where refusal.code == .over && request.seen != nil {
             if let outcome = try await request.operation.outcomeIfDone(at: self) { return outcome }
             throw refusal

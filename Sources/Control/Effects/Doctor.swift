@@ -1,5 +1,6 @@
 import Favorites
 package import Foundation
+import Localization
 import MeCab
 package import Mirroring
 import Networks
@@ -70,7 +71,11 @@ package struct Doctor: Sendable {
         if let problem = try await mirror.databaseProblem() {
             return [.fail("database", problem, cause: .unavailable)]
         }
-        return [.ok("database", "\(mirror.process.storage), with the tables of this version")]
+        return [
+            .ok(
+                "database",
+                localized("\(mirror.process.storage), with the tables of this version"))
+        ]
     }
 
     private func counts() async throws -> [Finding] {
@@ -78,8 +83,9 @@ package struct Doctor: Sendable {
             return [
                 .ok(
                     "redis",
-                    "not used: \(Setting.redisURL.name) is not set, and the counts are kept in the database"
-                )
+                    localized(
+                        "not used: \(Setting.redisURL.name) is not set, and the counts are kept in the database"
+                    ))
             ]
         }
         do {
@@ -87,10 +93,10 @@ package struct Doctor: Sendable {
             try await RedisCountStore(client: redis, mirror: mirror.name).tryOut()
         } catch let error as RedisError where error.serverCode == "NOPERM" {
             var finding = Finding.fail("redis", error)
-            finding.fix = "give its user the rights that docs/deploy.md names"
+            finding.fix = localized("give its user the rights that docs/deploy.md names")
             return [finding]
         }
-        return [.ok("redis", "\(Setting.redisURL.name) answers and takes changes")]
+        return [.ok("redis", localized("\(Setting.redisURL.name) answers and takes changes"))]
     }
 
     private func dictionary() throws -> [Finding] {
@@ -113,11 +119,12 @@ package struct Doctor: Sendable {
         return [
             .warn(
                 "texts",
-                "\(usable) of \(judged) texts may be posted; the rule \(commonest.reason) leaves out \(commonest.count), since "
-                    + ReportedReason(commonest.reason).text,
-                fix:
+                localized(
+                    "\(usable) of \(judged) texts may be posted; the rule \(commonest.reason) leaves out \(commonest.count), since \(ReportedReason(commonest.reason).text)"
+                ),
+                fix: localized(
                     "look at them with mirror-bot texts; \(Setting.fitness.name), \(Setting.links.name) and \(Setting.media.name) decide on some"
-            )
+                ))
         ]
     }
 
@@ -132,7 +139,9 @@ package struct Doctor: Sendable {
         }
         if let sentence = mirror.adoptedZone(record) {
             return [
-                .warn("time zone", "\(sentence); set \(Setting.timeZone.name) if it is another"),
+                .warn(
+                    "time zone",
+                    localized("\(sentence); set \(Setting.timeZone.name) if it is another")),
                 rules,
             ]
         }
@@ -142,25 +151,31 @@ package struct Doctor: Sendable {
     /// The source of the rules of a zone.
     private func rules(of zone: TimeZone) -> Finding {
         let rules = ZoneRules.current
-        let builtIn = "the built-in rules \(ZoneRules.builtInVersion)"
+        let builtIn = localized("the built-in rules \(ZoneRules.builtInVersion)")
         guard let folder = rules.folder else {
             return .warn(
-                "time zone", "no zone files were found, so \(builtIn) count",
-                fix: "install the package tzdata, or name the folder in TZDIR")
+                "time zone", localized("no zone files were found, so \(builtIn) count"),
+                fix: localized("install the package tzdata, or name the folder in TZDIR"))
         }
         if rules.isOutdated {
             return .warn(
                 "time zone",
-                "the zone files in \(folder) are of \(rules.version ?? ""), so \(builtIn) count",
-                fix: "update the package tzdata")
+                localized(
+                    "the zone files in \(folder) are of \(rules.version ?? ""), so \(builtIn) count"
+                ),
+                fix: localized("update the package tzdata"))
         }
         guard rules.isFromSystem(zone) || zone == .gmt else {
             return .warn(
-                "time zone", "\(folder) has no file of \(zone.identifier), so \(builtIn) count",
-                fix: "use the zone's usual name, or install the package tzdata-legacy")
+                "time zone",
+                localized("\(folder) has no file of \(zone.identifier), so \(builtIn) count"),
+                fix: localized(
+                    "use the zone's usual name, or install the package tzdata-legacy"))
         }
-        let version = rules.version.map { "the rules \($0)" } ?? "the rules"
-        return .ok("time zone", "by \(version) in \(folder)")
+        guard let version = rules.version else {
+            return .ok("time zone", localized("by the rules in \(folder)"))
+        }
+        return .ok("time zone", localized("by the rules \(version) in \(folder)"))
     }
 
     // MARK: Accounts
@@ -175,15 +190,21 @@ package struct Doctor: Sendable {
             return [
                 .fail(
                     role.rawValue,
-                    "the credentials open \(account.id.reference), but the mirror belongs to \(bound.reference)",
+                    localized(
+                        "the credentials open \(account.id.reference), but the mirror belongs to \(bound.reference)"
+                    ),
                     cause: .configuration,
-                    fix: "set the right credentials, or run mirror-bot rebind")
+                    fix: localized("set the right credentials, or run mirror-bot rebind"))
             ]
         }
-        let source = configured.origin == .login ? "mirror-bot login" : "the settings"
+        let handle = account.handle
+        let site = network.name.displayName
         let loginFinding = Finding.ok(
             role.rawValue,
-            "@\(account.handle) on \(network.name.displayName), with credentials from \(source)")
+            localized(
+                configured.origin == .login
+                    ? "@\(handle) on \(site), with credentials from mirror-bot login"
+                    : "@\(handle) on \(site), with credentials from the settings"))
         let scopes = await examined("scopes") { try await self.scopes(configured) }
         var serverFindings: [Finding] = []
         if role == .bot {
@@ -207,7 +228,11 @@ package struct Doctor: Sendable {
             return try await mirror.showServerRules(of: network, account: account, now: now)
                 .findings
         } catch let error as NetworkError {
-            return [.warn("rules", "\(error)", fix: "read them on the page of \(network.host)")]
+            return [
+                .warn(
+                    "rules", "\(error)",
+                    fix: localized("read them on the page of \(network.host)"))
+            ]
         }
     }
 
@@ -233,9 +258,9 @@ package struct Doctor: Sendable {
             return [
                 .fail(
                     "server", "\(error.detail ?? error.description)", cause: .configuration,
-                    fix:
+                    fix: localized(
                         "log the bot in at another server, or run mirror-bot doctor --probe if this one has changed"
-                )
+                    ))
             ]
         }
         // Mastodon itself has no special habits.
@@ -251,7 +276,9 @@ package struct Doctor: Sendable {
                 return [
                     .ok(
                         "probe",
-                        "not needed: \(name) is one server, and each request costs money there")
+                        localized(
+                            "not needed: \(name) is one server, and each request costs money there")
+                    )
                 ]
             }
             // Posts of an earlier probe are deleted first.
@@ -262,13 +289,14 @@ package struct Doctor: Sendable {
                 try await mirror.probes.note(result.kept, of: account.id, now: mirror.clock.now)
             }
             if let error = result.error {
-                findings.append(.warn("probe", "the probe could not finish: \(error)"))
+                findings.append(
+                    .warn("probe", localized("the probe could not finish: \(error)")))
             }
             for address in result.left {
                 findings.append(
                     .warn(
-                        "probe", "the post \(address) could not be deleted",
-                        fix: "run mirror-bot undo --resume, or delete it by hand"))
+                        "probe", localized("the post \(address) could not be deleted"),
+                        fix: localized("run mirror-bot undo --resume, or delete it by hand")))
             }
         }
         guard let (kept, time) = try await mirror.probes.findings(of: account.id),
@@ -282,10 +310,11 @@ package struct Doctor: Sendable {
             }
             return [
                 .warn(
-                    "probe", "the bot's server does not run Mastodon, and was never probed",
-                    fix:
+                    "probe",
+                    localized("the bot's server does not run Mastodon, and was never probed"),
+                    fix: localized(
                         "run mirror-bot doctor --probe, which publishes an unlisted post and deletes it again"
-                )
+                    ))
             ]
         }
         let day = time.rfc3339.prefix(10)
@@ -297,11 +326,14 @@ package struct Doctor: Sendable {
         let unseen = tested.filter { $0.isKept == nil }.map(\.promise)
         let holds = tested.filter { $0.isKept == true }.map(\.promise.text)
         if !holds.isEmpty {
-            findings.append(.ok("probe", "on \(day): " + holds.joined(separator: "; ")))
+            let list = holds.joined(separator: localized("; "))
+            findings.append(.ok("probe", localized("on \(day): \(list)")))
         }
-        findings += broken.map { .warn("probe", "on \(day) not so: \($0.text); \($0.consequence)") }
+        findings += broken.map {
+            .warn("probe", localized("on \(day) not so: \($0.text); \($0.consequence)"))
+        }
         findings += unseen.map {
-            .ok("probe", "unknown, because the server does not show it: \($0.text)")
+            .ok("probe", localized("unknown, because the server does not show it: \($0.text)"))
         }
         return findings
     }
@@ -311,7 +343,8 @@ package struct Doctor: Sendable {
         guard role == .human else { return .fail("bot", error) }
         return .warn(
             "human", "\(error)",
-            fix: "without it nothing new is learned; an archive alone is enough to post")
+            fix: localized(
+                "without it nothing new is learned; an archive alone is enough to post"))
     }
 
     /// Checks the bot's token for missing scopes, if the server reports scopes.
@@ -325,29 +358,39 @@ package struct Doctor: Sendable {
             clock.now
         }
         guard !missing.isEmpty else {
-            return [.ok("scopes", "the bot's token allows what the bot does")]
+            return [.ok("scopes", localized("the bot's token allows what the bot does"))]
         }
-        let names = missing.map(\.name).joined(separator: ", ")
-        let fix =
-            "run mirror-bot login \(account.network) --as bot and allow everything that is listed"
+        let names = missing.map(\.name).joined(separator: localized(", "))
+        let fix = localized(
+            "run mirror-bot login \(account.network) --as bot and allow everything that is listed")
         if missing.contains(where: { $0.consequence == nil }) {
-            return [.fail("scopes", "the bot's token lacks \(names)", cause: .refused, fix: fix)]
+            return [
+                .fail(
+                    "scopes", localized("the bot's token lacks \(names)"), cause: .refused, fix: fix
+                )
+            ]
         }
-        let consequences = missing.compactMap(\.consequence).joined(separator: "; ")
-        return [.warn("scopes", "the bot's token lacks \(names): \(consequences)", fix: fix)]
+        let consequences = missing.compactMap(\.consequence).joined(separator: localized("; "))
+        return [
+            .warn("scopes", localized("the bot's token lacks \(names): \(consequences)"), fix: fix)
+        ]
     }
 
     private func clock(_ network: any SocialNetwork) -> [Finding] {
         guard let lead = network.clockLead else { return [] }
         let name = network.name.displayName
         guard abs(lead) > Self.clockTolerance else {
-            return [.ok("clock", "within a minute of that of \(name)")]
+            return [.ok("clock", localized("within a minute of that of \(name)"))]
         }
-        let direction = lead > 0 ? "ahead of" : "behind"
+        let seconds = Int(abs(lead))
         return [
             .warn(
-                "clock", "\(Int(abs(lead))) s \(direction) that of \(name)",
-                fix: "synchronize this machine's clock with a time server")
+                "clock",
+                localized(
+                    lead > 0
+                        ? "\(seconds) s ahead of that of \(name)"
+                        : "\(seconds) s behind that of \(name)"),
+                fix: localized("synchronize this machine's clock with a time server"))
         ]
     }
 
@@ -362,11 +405,14 @@ package struct Doctor: Sendable {
             guard let bot = record.botHandle else { return [] }
             return [
                 isNamed(bot, in: account.bio)
-                    ? .ok("link", "the human's profile names \(bot)")
+                    ? .ok("link", localized("the human's profile names \(bot)"))
                     : .warn(
                         "link",
-                        "the human's profile does not name the bot, so anybody could claim to be your mirror",
-                        fix: "write @\(bot), or the address of its page, into your own profile")
+                        localized(
+                            "the human's profile does not name the bot, so anybody could claim to be your mirror"
+                        ),
+                        fix: localized(
+                            "write @\(bot), or the address of its page, into your own profile"))
             ]
         case .bot:
             guard network.name.traits.verifiesLinks, let profiled = network as? any ProfiledNetwork
@@ -375,19 +421,25 @@ package struct Doctor: Sendable {
             do {
                 rows = try await profiled.profile().fields
             } catch {
-                return [.warn("link", "the bot's profile could not be read: \(error)")]
+                let problem = "\(error)"
+                return [
+                    .warn("link", localized("the bot's profile could not be read: \(problem)"))
+                ]
             }
             guard let row = rows.first(where: { $0.name == ProfileProposal.fieldName }) else {
                 return []
             }
             return [
                 row.verified != nil
-                    ? .ok("link", "the bot's server has seen that the human's page links back")
+                    ? .ok(
+                        "link",
+                        localized("the bot's server has seen that the human's page links back"))
                     : .warn(
-                        "link", "the bot's server has not seen that the human's page links back",
-                        fix:
-                            "put the address of the bot's page into your own profile; a page of yours elsewhere needs "
-                            + "rel=\"me\" on it")
+                        "link",
+                        localized("the bot's server has not seen that the human's page links back"),
+                        fix: localized(
+                            "put the address of the bot's page into your own profile; a page of yours elsewhere needs rel=\"me\" on it"
+                        ))
             ]
         }
     }
@@ -408,22 +460,24 @@ package struct Doctor: Sendable {
             findings.append(
                 .warn(
                     "bot label",
-                    "\(name) does not tell whether the account is labelled as automated",
-                    fix: "see Settings, Your account, Automation"))
+                    localized(
+                        "\(name) does not tell whether the account is labelled as automated"),
+                    fix: localized("see Settings, Your account, Automation")))
             findings.append(
                 .ok(
                     "other bots",
-                    "\(name) does not tell which accounts are bots: this bot takes them for people, unless their "
-                        + "profile says #nobot; mirror-bot people deny NAME leaves one alone"))
+                    localized(
+                        "\(name) does not tell which accounts are bots: this bot takes them for people, unless their profile says #nobot; mirror-bot people deny NAME leaves one alone"
+                    )))
         } else if bot.isBot {
-            findings.append(.ok("bot label", "the account says that it is automated"))
+            findings.append(.ok("bot label", localized("the account says that it is automated")))
         } else {
             findings.append(
                 .warn(
-                    "bot label", "the account does not say that it is automated",
-                    fix:
+                    "bot label", localized("the account does not say that it is automated"),
+                    fix: localized(
                         "mirror-bot run says so where the network lets it; else set it in the profile"
-                ))
+                    )))
         }
         if network.name.descriptor.policy?.wantsOperatorNamed == true {
             findings.append(
@@ -433,12 +487,15 @@ package struct Doctor: Sendable {
         guard let human = record.humanHandle else { return findings }
         let remedy =
             network is any ProfiledNetwork
-            ? "mirror-bot profile writes it there, or prints the line where the server takes none"
-            : "mirror-bot profile prints a line to paste into the bot's profile"
+            ? localized(
+                "mirror-bot profile writes it there, or prints the line where the server takes none"
+            )
+            : localized("mirror-bot profile prints a line to paste into the bot's profile")
         findings.append(
             isNamed(human, in: bot.bio)
-                ? .ok("profile", "names \(human)")
-                : .warn("profile", "does not say whose mirror the bot is", fix: remedy))
+                ? .ok("profile", localized("names \(human)"))
+                : .warn(
+                    "profile", localized("does not say whose mirror the bot is"), fix: remedy))
         return findings
     }
 
@@ -456,8 +513,9 @@ package struct Doctor: Sendable {
             passed.append(
                 .ok(
                     "budget",
-                    "\(spending.left) of the month's \(spending.budget) is left until "
-                        + "\(spending.renews.rfc3339.prefix(10))"))
+                    localized(
+                        "\(spending.left) of the month's \(spending.budget) is left until \(spending.renews.rfc3339.prefix(10))"
+                    )))
         }
         if let forecast = try await mirror.monthForecast(now: now) {
             passed.append(finding(forecast))
@@ -465,26 +523,34 @@ package struct Doctor: Sendable {
         if let policy = mirror.configuration.botNetwork.descriptor.policy,
             !reported.contains("policies")
         {
-            passed.append(.ok("policies", "\(policy.setting) is yes: posts and replies are sent"))
+            passed.append(
+                .ok(
+                    "policies",
+                    localized("\(policy.setting) is yes: posts and replies are sent")))
         }
-        if !reported.contains("worker") { passed.append(.ok("worker", "a worker is running")) }
+        if !reported.contains("worker") {
+            passed.append(.ok("worker", localized("a worker is running")))
+        }
         return newFindings + passed
     }
 
     /// The expected cost of the next month, and its assumptions.
     private func finding(_ forecast: MonthForecast) -> Finding {
         let lines = forecast.lines.map { "\($0.what) \($0.amount.cents)" }
-        let text =
-            "about \(forecast.total.cents) of \(forecast.budget.cents): "
-            + (lines.isEmpty ? "nothing is read or written" : lines.joined(separator: ", "))
-            + "; assumes "
-            + forecast.assumptions.joined(separator: ", ")
+        let separator = localized(", ")
+        let work =
+            lines.isEmpty
+            ? localized("nothing is read or written") : lines.joined(separator: separator)
+        let assumptions = forecast.assumptions.joined(separator: separator)
+        let text = localized(
+            "about \(forecast.total.cents) of \(forecast.budget.cents): \(work); assumes \(assumptions)"
+        )
         guard !forecast.isEnough else { return .ok("next month", text) }
         return .warn(
             "next month", text,
-            fix:
-                "raise \(Setting.xBudget.name) to \(forecast.costOfDailyWork.cents), or lower \(Setting.maxPerDay.name); else the bot is "
-                + "silent at the month's end")
+            fix: localized(
+                "raise \(Setting.xBudget.name) to \(forecast.costOfDailyWork.cents), or lower \(Setting.maxPerDay.name); else the bot is silent at the month's end"
+            ))
     }
 }
 
@@ -601,16 +667,21 @@ struct OperatorAccount: Equatable {
         guard let handle else {
             return .warn(
                 "operator",
-                "\(Setting.operatorContact.name) does not name an account on \(network), which wants the profile of a "
-                    + "bot to name the account of who runs it",
-                fix:
+                localized(
+                    "\(Setting.operatorContact.name) does not name an account on \(network), which wants the profile of a bot to name the account of who runs it"
+                ),
+                fix: localized(
                     "set it to your own account there, such as @ann, and write that into the bot's profile"
-            )
+                ))
         }
-        if isNamed(in: bio) { return .ok("operator", "the bot's profile names @\(handle)") }
+        if isNamed(in: bio) {
+            return .ok("operator", localized("the bot's profile names @\(handle)"))
+        }
         return .warn(
             "operator",
-            "the bot's profile does not name @\(handle), the account of who runs it, as \(network) wants",
-            fix: "write @\(handle) into the bot's bio")
+            localized(
+                "the bot's profile does not name @\(handle), the account of who runs it, as \(network) wants"
+            ),
+            fix: localized("write @\(handle) into the bot's bio"))
     }
 }

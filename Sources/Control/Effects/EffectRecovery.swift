@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 import Logging
 package import Mirroring
 package import Networks
@@ -80,7 +81,9 @@ package struct EffectRecovery: Sendable {
             }
             guard held.account == account.reference else {
                 held.next = nil
-                held.error = "another account of the bot did it, so it is out of reach"
+                // Stored in English, and shown in the reader's language.
+                held.error =
+                    LocalizedText("another account of the bot did it, so it is out of reach").key
                 try await note(held)
                 continue
             }
@@ -104,7 +107,11 @@ package struct EffectRecovery: Sendable {
         var failure: NetworkError?
         guard ServerProbe.isMark(effect.mark) else {
             effect.next = nil
-            effect.error = "its mark is not one of this program, so its posts cannot be recognized"
+            // Stored in English, and shown in the reader's language.
+            effect.error =
+                LocalizedText(
+                    "its mark is not one of this program, so its posts cannot be recognized"
+                ).key
             return try await note(effect)
         }
         // The reply is deleted first, because some servers delete replies with their post.

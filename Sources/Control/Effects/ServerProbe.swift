@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 package import Mirroring
 package import Networks
 package import Posts
@@ -56,7 +57,7 @@ package struct ServerProbe: Sendable {
         do {
             try await cancelWhenGracefulShutdown { try await attempt.tryOut() }
         } catch is CancellationError {
-            problem = "it was interrupted"
+            problem = localized("it was interrupted")
         } catch {
             problem = "\(error)"
         }

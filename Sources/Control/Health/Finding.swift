@@ -1,3 +1,4 @@
+import Localization
 import MeCab
 import Mirroring
 import Networks
@@ -35,6 +36,48 @@ package struct Finding: Codable, Equatable, Sendable {
     package var fix: String?
     /// `nil` unless it failed.
     package var cause: Cause?
+
+    /// The subject for people; ``subject`` is a stable label for programs.
+    package var shownSubject: String { Self.words(ofSubject: subject) }
+
+    /// Returns a subject for people: the label itself if it is unknown, as that of a later version.
+    static func words(ofSubject label: String) -> String {
+        switch label {
+        case "settings": localized("settings")
+        case "mirror": localized("mirror")
+        case "consent": localized("consent")
+        case "bot": localized("bot")
+        case "time zone": localized("time zone")
+        case "database": localized("database")
+        case "worker": localized("worker")
+        case "policies": localized("policies")
+        case "rules": localized("rules")
+        case "archive": localized("archive")
+        case "budget": localized("budget")
+        case "feeds": localized("feeds")
+        case "actions": localized("actions")
+        case "unfinished": localized("unfinished")
+        case "clock": localized("clock")
+        case "silence": localized("silence")
+        case "plan": localized("plan")
+        case "dictionary": localized("dictionary")
+        case "redis": localized("redis")
+        case "favorites": localized("favorites")
+        case "review": localized("review")
+        case "human": localized("human")
+        case "bot label": localized("bot label")
+        case "link": localized("link")
+        case "next month": localized("next month")
+        case "operator": localized("operator")
+        case "other bots": localized("other bots")
+        case "probe": localized("probe")
+        case "profile": localized("profile")
+        case "scopes": localized("scopes")
+        case "server": localized("server")
+        case "texts": localized("texts")
+        default: label
+        }
+    }
 
     /// A passed check.
     package static func ok(_ subject: String, _ text: String) -> Finding {

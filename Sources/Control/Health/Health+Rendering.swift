@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 import Mirroring
 package import Outbox
 import Posts
@@ -19,7 +20,8 @@ extension Health {
         let today = LocalTime(now, in: zone).day
         let clock = time.day == today ? "\(time.minute)" : "\(time)"
         let hours = Int((Double(minutes) / 60).rounded())
-        return "\(clock) (in \(minutes < 90 ? "\(minutes) min" : "\(hours) h"))"
+        return minutes < 90
+            ? localized("\(clock) (in \(minutes) min)") : localized("\(clock) (in \(hours) h)")
     }
 
     /// The line of `status --check`.
@@ -28,13 +30,19 @@ extension Health {
     /// - Returns: One line, which may contain a server's answer.
     package func checkLine(of mirror: String) -> String {
         switch verdict.state {
-        case .healthy: "mirror \(mirror) does its work"
+        case .healthy: localized("mirror \(mirror) does its work")
         case .hindered:
-            "mirror \(mirror) does its work, but \(leading?.sentence ?? "not all of it")"
-        case .paused where verdict.code == .retired: "mirror \(mirror) has retired"
-        case .paused: "mirror \(mirror) pauses, as it was told"
-        case .unset: "mirror \(mirror), setup: \(verdict.text)"
-        case .failing: "mirror \(mirror), \(leading?.code.subject ?? "state"): \(verdict.text)"
+            leading.map { localized("mirror \(mirror) does its work, but \($0.sentence)") }
+                ?? localized("mirror \(mirror) does its work, but not all of it")
+        case .paused where verdict.code == .retired: localized("mirror \(mirror) has retired")
+        case .paused: localized("mirror \(mirror) pauses, as it was told")
+        case .unset: localized("mirror \(mirror), setup: \(verdict.text)")
+        case .failing:
+            leading.map {
+                let subject = Finding.words(ofSubject: $0.code.subject)
+                return localized("mirror \(mirror), \(subject): \(verdict.text)")
+            }
+                ?? localized("mirror \(mirror), state: \(verdict.text)")
         }
     }
 
@@ -57,7 +65,7 @@ extension Health {
             guard obstacle.weight != .wanted else { return .ok(subject, obstacle.sentence) }
             let fix =
                 obstacle.remedy?.text ?? obstacle.remedy?.command
-                ?? obstacle.remedy?.setting.map { "set \($0)" }
+                ?? obstacle.remedy?.setting.map { localized("set \($0)") }
             // A missing worker, or a limit of the network, is not a deficiency of the mirror.
             guard obstacle.isFatal, obstacle.mender != .later else {
                 return .warn(subject, obstacle.findingText, fix: fix)
@@ -92,7 +100,7 @@ extension Health {
             let briefs = holding.map(\.brief).reduce(into: [String]()) {
                 if !$0.contains($1) { $0.append($1) }
             }
-            let separator = cause == .unreachable ? ", " : "; "
+            let separator = cause == .unreachable ? localized(", ") : localized("; ")
             findings[cause] = .holds(since: since, detail: briefs.joined(separator: separator))
         }
         return findings
@@ -104,14 +112,6 @@ extension Obstacle {
     fileprivate var findingText: String {
         let clearSubjects = ["worker", "silence", "database", "bot", "human", "time zone"]
         let isSubjectEnough = clearSubjects.contains(code.subject)
-        return isSubjectEnough ? cause : sentence.dropping(remedy?.text)
-    }
-}
-
-extension String {
-    /// The text without `; ` and `end` behind it.
-    fileprivate func dropping(_ end: String?) -> String {
-        guard let end, hasSuffix("; \(end)") else { return self }
-        return String(dropLast(end.count + 2))
+        return isSubjectEnough ? cause : sentenceWithoutRemedy
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Mirroring
 
 /// The health of a mirror: the obstacles that follow from the facts, and the verdict that follows
@@ -89,8 +90,10 @@ package struct Health: Codable, Equatable, Sendable {
         if let pause = obstacles.first(where: { $0.code == .paused }) {
             // An obstacle that would prevent the work after the pause can be removed in the
             // meantime.
-            let nextProblem = fatal.map { "; and then not sending: \($0.reason)" } ?? ""
-            return Verdict(state: .paused, text: pause.cause + nextProblem, code: .paused)
+            let text =
+                fatal.map { localized("\(pause.cause); and then not sending: \($0.reason)") }
+                ?? pause.cause
+            return Verdict(state: .paused, text: text, code: .paused)
         }
         if let fatal {
             // A failure is not reported as a remaining step of the setup.
@@ -105,7 +108,8 @@ package struct Health: Codable, Equatable, Sendable {
             }
             guard let step = setup.first(where: { !$0.isDone }) else { return failing(fatal) }
             let done = setup.count(where: \.isDone)
-            let text = "not set up yet: \(done) of \(setup.count) steps are done; \(step.next)"
+            let text = localized(
+                "not set up yet: \(done) of \(setup.count) steps are done; \(step.next)")
             return Verdict(state: .unset, text: text, code: fatal.code)
         }
         // Conditions of this process alone are left out, so that all processes have the same
@@ -116,15 +120,20 @@ package struct Health: Codable, Equatable, Sendable {
             + mirrorObstacles.filter { $0.weight == .hinders }
         if let first = hindering.first {
             return Verdict(
-                state: .hindered, text: "working, but \(first.sentence)", code: first.code)
+                state: .hindered, text: localized("working, but \(first.sentence)"),
+                code: first.code)
         }
         return Verdict(
             state: .healthy,
-            text: "healthy, " + (next.map { "next post \($0)" } ?? "no post planned"))
+            text: next.map { localized("healthy, next post \($0)") }
+                ?? localized("healthy, no post planned"))
     }
 
     private static func failing(_ obstacle: Obstacle) -> Verdict {
-        let loss = obstacle.stops.contains(.sending) ? "not sending" : "not hearing"
-        return Verdict(state: .failing, text: "\(loss): \(obstacle.reason)", code: obstacle.code)
+        let text =
+            obstacle.stops.contains(.sending)
+            ? localized("not sending: \(obstacle.reason)")
+            : localized("not hearing: \(obstacle.reason)")
+        return Verdict(state: .failing, text: text, code: obstacle.code)
     }
 }

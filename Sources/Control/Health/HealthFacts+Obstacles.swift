@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Mirroring
 import Networks
 import Posts
@@ -27,7 +28,8 @@ extension HealthFacts {
 
     private func unusableSetting(_ problem: String) -> Obstacle {
         makeObstacle(
-            .settingUnusable, .stops, cause: problem, brief: "a stored setting cannot be used")
+            .settingUnusable, .stops, cause: problem,
+            brief: localized("a stored setting cannot be used"))
     }
 
     private static let allWork = Obstacle.Work.allCases
@@ -58,7 +60,7 @@ extension HealthFacts {
 
     /// Converts the times in a stored error to the mirror's clock.
     private func local(_ error: String) -> String {
-        error.replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/) { match in
+        StoredText.inWords(error).replacing(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/) { match in
             Date(rfc3339: String(match.output)).map(words) ?? String(match.output)
         }
     }
@@ -75,26 +77,31 @@ extension HealthFacts {
         if let move, let problem = move.problem {
             let code: Obstacle.Code = move.state == .arriving ? .arriving : .moved
             obstacles.append(
-                makeObstacle(code, .stops, since: move.since, cause: "the mirror \(local(problem))")
-            )
+                makeObstacle(
+                    code, .stops, since: move.since,
+                    cause: localized("the mirror \(local(problem))")))
         }
         if let pause {
-            let reason = pause.reason.map { ": \($0)" } ?? ""
+            let beginning = pause.beginning(in: zone)
+            let ending = pause.ending(in: zone)
             let cause =
-                "the mirror pauses since \(pause.beginning(in: zone)) \(pause.ending(in: zone))\(reason)"
+                pause.reason.map {
+                    localized("the mirror pauses since \(beginning) \(ending): \($0)")
+                } ?? localized("the mirror pauses since \(beginning) \(ending)")
             if pause.code == .firstPostHidden {
                 obstacles.append(
                     makeObstacle(
                         .firstPostHidden, .stops, since: pause.since, cause: cause,
-                        brief: "the bot's first post cannot be seen without a login",
+                        brief: localized("the bot's first post cannot be seen without a login"),
                         remedy: .run(
-                            "mirror-bot resume", text: "run mirror-bot resume if that is intended"))
+                            "mirror-bot resume",
+                            text: localized("run mirror-bot resume if that is intended")))
                 )
             } else {
                 obstacles.append(
                     makeObstacle(
                         .paused, .wanted, since: pause.since, cause: cause,
-                        brief: "the mirror pauses",
+                        brief: localized("the mirror pauses"),
                         remedy: Obstacle.Remedy(command: "mirror-bot resume"), mender: .later))
             }
         }
@@ -104,18 +111,32 @@ extension HealthFacts {
     // MARK: The end
 
     private func retired(_ retirement: Retirement) -> Obstacle {
-        let cause = "the mirror has retired at \(words(retirement.ended ?? retirement.date))"
+        let cause = localized(
+            "the mirror has retired at \(words(retirement.ended ?? retirement.date))")
         var obstacle = makeObstacle(
             .retired, .wanted, since: retirement.ended, cause: cause, mender: .later)
         let rolesWithLogin = AccountRole.allCases.filter {
             accounts[$0].map { $0.problem == nil } ?? false
         }
         if !rolesWithLogin.isEmpty {
-            let roles = rolesWithLogin.map(\.rawValue).joined(separator: " and ")
-            obstacle.remedy = .doing(
-                "the login of the \(roles) is still there: remove it from the settings, or log out")
+            let remedy =
+                switch (rolesWithLogin.contains(.human), rolesWithLogin.contains(.bot)) {
+                case (true, true):
+                    localized(
+                        "the login of the human and bot is still there: remove it from the settings, or log out"
+                    )
+                case (true, false):
+                    localized(
+                        "the login of the human is still there: remove it from the settings, or log out"
+                    )
+                case (false, _):
+                    localized(
+                        "the login of the bot is still there: remove it from the settings, or log out"
+                    )
+                }
+            obstacle.remedy = .doing(remedy)
         } else if let note = retirement.profileNote {
-            obstacle.remedy = .doing("the bot's profile does not say so: \(note)")
+            obstacle.remedy = .doing(localized("the bot's profile does not say so: \(note)"))
         }
         return obstacle
     }
@@ -123,29 +144,32 @@ extension HealthFacts {
     /// The obstacles from a planned or begun retirement.
     private var retirementObstacles: [Obstacle] {
         guard let retirement, !isElsewhere else { return [] }
-        let undoClause = retirement.takesBack ? ", and everything is taken back" : ""
         guard retirement.isDue(at: now) else {
+            let date = words(retirement.date)
             return [
                 makeObstacle(
                     .retiring, .note, affecting: [],
-                    cause: "the mirror retires at \(words(retirement.date))\(undoClause)",
+                    cause: retirement.takesBack
+                        ? localized("the mirror retires at \(date), and everything is taken back")
+                        : localized("the mirror retires at \(date)"),
                     remedy: .run(
                         "mirror-bot retire --cancel",
-                        text: "mirror-bot retire --cancel takes that back"),
+                        text: localized("mirror-bot retire --cancel takes that back")),
                     mender: .later)
             ]
         }
         let step =
             switch (retirement.begun, retirement.profileSettled) {
-            case (nil, _): "a worker begins it"
-            case (_, nil): "its last post and the bot's profile come first"
-            default: "what is to be taken back is, and then the logins are removed"
+            case (nil, _): localized("a worker begins it")
+            case (_, nil): localized("its last post and the bot's profile come first")
+            default: localized("what is to be taken back is, and then the logins are removed")
             }
         return [
             makeObstacle(
                 .retiring, .wanted, affecting: [.hearing, .favorites, .learning],
                 since: retirement.date,
-                cause: "the mirror retires since \(words(retirement.date)): \(step)", mender: .later
+                cause: localized("the mirror retires since \(words(retirement.date)): \(step)"),
+                mender: .later
             )
         ]
     }
@@ -154,33 +178,42 @@ extension HealthFacts {
     private var consentObstacles: [Obstacle] {
         guard !isElsewhere, hasBot else { return [] }
         let network = accounts[.human]?.network.rawValue ?? "NETWORK"
-        let login = "mirror-bot login \(network) --as human"
         let setting = Setting.humanConsent.name
-        let statement = "mirror-bot set \(setting)=WHO, where WHO is \(HumanConsent.Ground.choices)"
+        let choices = HumanConsent.Ground.choices
         switch consent {
         case .given: return []
         case .unstated:
             return [
                 makeObstacle(
                     .consentUnstated, .note, affecting: [],
-                    cause: "it is not recorded that the human agreed to this mirror",
-                    remedy: .set(setting, text: "say it once: \(statement)"))
+                    cause: localized("it is not recorded that the human agreed to this mirror"),
+                    remedy: .set(
+                        setting,
+                        text: localized(
+                            "say it once: mirror-bot set \(setting)=WHO, where WHO is \(choices)")))
             ]
         case .missing:
             return [
                 makeObstacle(
                     .noConsent, .stops, affecting: [.sending, .favorites],
-                    cause: "nobody said that the human agreed to this mirror",
-                    remedy: .set(setting, text: "\(login), or \(statement)"))
+                    cause: localized("nobody said that the human agreed to this mirror"),
+                    remedy: .set(
+                        setting,
+                        text: localized(
+                            "mirror-bot login \(network) --as human, or mirror-bot set \(setting)=WHO, where WHO is \(choices)"
+                        )))
             ]
         case .stopped(let since):
-            let cause = "the human stopped this mirror for good at \(words(since))"
+            let cause = localized("the human stopped this mirror for good at \(words(since))")
             return [
                 makeObstacle(
                     .stoppedByHuman, .stops, affecting: [.sending, .favorites], since: since,
                     cause: cause,
                     remedy: .set(
-                        setting, text: "if they agree anew: a new \(login), or \(statement)"))
+                        setting,
+                        text: localized(
+                            "if they agree anew: a new mirror-bot login \(network) --as human, or mirror-bot set \(setting)=WHO, where WHO is \(choices)"
+                        )))
             ]
         }
     }
@@ -189,21 +222,22 @@ extension HealthFacts {
     /// on.
     private var standingObstacles: [Obstacle] {
         guard let standing, standing.goesOn == nil, !isElsewhere, hasBot else { return [] }
-        let cause = "\(standing.words), seen at \(words(standing.since))"
+        let cause = localized("\(standing.words), seen at \(words(standing.since))")
         if standing.isHold {
-            let memorial =
+            let remedy =
                 standing.state == .memorial
-                ? ", best after mirror-bot set \(Setting.memorial.name)=yes" : ""
+                ? localized(
+                    "mirror-bot resume --knowing goes on all the same, best after mirror-bot set \(Setting.memorial.name)=yes, and mirror-bot retire ends the mirror"
+                )
+                : localized(
+                    "mirror-bot resume --knowing goes on all the same, and mirror-bot retire ends the mirror"
+                )
             return [
                 makeObstacle(
                     .humanAway, .stops, affecting: [.sending, .favorites], since: standing.since,
                     cause: cause,
                     brief: standing.words,
-                    remedy: .run(
-                        "mirror-bot resume --knowing",
-                        text:
-                            "mirror-bot resume --knowing goes on all the same\(memorial), and mirror-bot retire ends the mirror"
-                    ))
+                    remedy: .run("mirror-bot resume --knowing", text: remedy))
             ]
         }
         let network = accounts[.human]?.network.rawValue ?? "NETWORK"
@@ -213,11 +247,13 @@ extension HealthFacts {
         return [
             makeObstacle(
                 .humanMoved, .note, affecting: [], since: standing.since, cause: cause,
-                brief: "the human has moved",
+                brief: localized("the human has moved"),
                 remedy: .run(
                     login,
                     text:
-                        "\(login) lets the mirror follow, and mirror-bot resume --knowing leaves it as it is"
+                        localized(
+                            "\(login) lets the mirror follow, and mirror-bot resume --knowing leaves it as it is"
+                        )
                 ))
         ]
     }
@@ -225,13 +261,16 @@ extension HealthFacts {
     /// Changes of the server's rules that the operator has not been shown.
     private var ruleObstacles: [Obstacle] {
         guard changedRules > 0, !isElsewhere, hasBot else { return [] }
-        let what = changedRules == 1 ? "1 sentence" : "\(changedRules) sentences"
-        let verb = changedRules == 1 ? "is" : "are"
         return [
             makeObstacle(
                 .rulesChanged, .note, affecting: [],
-                cause: "\(what) about bots in the rules of the bot's server \(verb) new or gone",
-                remedy: .run("mirror-bot doctor", text: "mirror-bot doctor shows them"))
+                cause: changedRules == 1
+                    ? localized(
+                        "1 sentence about bots in the rules of the bot's server is new or gone")
+                    : localized(
+                        "\(changedRules) sentences about bots in the rules of the bot's server are new or gone"
+                    ),
+                remedy: .run("mirror-bot doctor", text: localized("mirror-bot doctor shows them")))
         ]
     }
 
@@ -245,7 +284,7 @@ extension HealthFacts {
                     account.isUnusable ? .botLoginUnusable : .noBotAccount, .stops,
                     affecting: workOfBot,
                     cause: problem,
-                    brief: "the bot has no account that can be used",
+                    brief: localized("the bot has no account that can be used"),
                     remedy: Obstacle.Remedy(
                         command: "mirror-bot login \(account.network.rawValue) --as bot")))
         } else if areAccountsSame {
@@ -253,15 +292,19 @@ extension HealthFacts {
                 makeObstacle(
                     .sameAccount, .stops,
                     cause:
-                        "bot and human are logged in with the same account; the bot needs its own"))
+                        localized(
+                            "bot and human are logged in with the same account; the bot needs its own"
+                        )))
         }
         if zone == nil {
-            let proposal = proposedZone.map { "; the archive says \($0)" } ?? ""
+            let setting = Setting.timeZone.name
             obstacles.append(
                 makeObstacle(
-                    .noTimeZone, .stops, cause: "\(Setting.timeZone.name) is not set\(proposal)",
-                    brief: "\(Setting.timeZone.name) is not set",
-                    remedy: .set(Setting.timeZone.name)))
+                    .noTimeZone, .stops,
+                    cause: proposedZone.map {
+                        localized("\(setting) is not set; the archive says \($0)")
+                    } ?? localized("\(setting) is not set"),
+                    brief: localized("\(setting) is not set"), remedy: .set(setting)))
         }
         if hasBot {
             if let refusal = refusals[.bot] {
@@ -308,16 +351,25 @@ extension HealthFacts {
 
     private func sendingWaits(_ wait: AccountWait, _ weight: Obstacle.Weight) -> Obstacle {
         let stopsEverything = wait.scope == .everything
-        let what =
-            stopsEverything
-            ? "the network takes no requests of the bot" : "the network takes no posts of the bot"
-        let end = wait.holdsCalls && wait.until > now ? ", and not before \(words(wait.until))" : ""
-        let brief = "\(what) since \(words(wait.since))\(end)"
+        let since = words(wait.since)
+        let until = wait.holdsCalls && wait.until > now ? words(wait.until) : nil
+        let brief =
+            switch (stopsEverything, until) {
+            case (true, let until?):
+                localized(
+                    "the network takes no requests of the bot since \(since), and not before \(until)"
+                )
+            case (true, nil): localized("the network takes no requests of the bot since \(since)")
+            case (false, let until?):
+                localized(
+                    "the network takes no posts of the bot since \(since), and not before \(until)")
+            case (false, nil): localized("the network takes no posts of the bot since \(since)")
+            }
         return makeObstacle(
             .sendingWaits, weight,
             affecting: stopsEverything ? [.sending, .hearing, .favorites] : [.sending],
             since: wait.since,
-            cause: "\(brief): \(local(wait.error))", brief: brief, mender: .later)
+            cause: localized("\(brief): \(local(wait.error))"), brief: brief, mender: .later)
     }
 
     /// The weight of a feed's error, by its duration until now, or until the end that the network
@@ -358,20 +410,29 @@ extension HealthFacts {
             case .accountDisabled?: isBot ? .botDisabled : .humanDisabled
             default: isBot ? .botRefused : .humanRefused
             }
-        let what =
-            fault.code == NetworkError.Code.accountDisabled.rawValue ? "account" : "credentials"
-        let cause = "the network refuses the \(role.rawValue)'s \(what) since \(words(fault.since))"
+        let isDisabled = fault.code == NetworkError.Code.accountDisabled.rawValue
+        let since = words(fault.since)
+        let cause =
+            switch (role, isDisabled) {
+            case (.bot, true): localized("the network refuses the bot's account since \(since)")
+            case (.bot, false):
+                localized("the network refuses the bot's credentials since \(since)")
+            case (.human, true): localized("the network refuses the human's account since \(since)")
+            case (.human, false):
+                localized("the network refuses the human's credentials since \(since)")
+            }
         let network = accounts[role]?.network.rawValue ?? "NETWORK"
+        let login = "mirror-bot login \(network) --as \(role.rawValue)"
         var obstacle = makeObstacle(
             code, .stops, affecting: affectedWork, since: fault.since,
-            cause: "\(cause): \(local(fault.error))",
+            cause: localized("\(cause): \(local(fault.error))"),
             brief: cause,
             remedy: Obstacle.Remedy(
-                command: "mirror-bot login \(network) --as \(role.rawValue)",
-                text: "mirror-bot login \(network) --as \(role.rawValue) logs in again"),
+                command: login, text: localized("\(login) logs in again")),
             mender: .refused)
-        if what == "account" {
-            obstacle.remedy = .doing("log in with a browser to see what the server wants")
+        if isDisabled {
+            obstacle.remedy = .doing(
+                localized("log in with a browser to see what the server wants"))
         }
         return obstacle
     }
@@ -387,7 +448,7 @@ extension HealthFacts {
         return [
             makeObstacle(
                 code, .stops, since: store.since, cause: local(store.text),
-                brief: "the database cannot be used",
+                brief: localized("the database cannot be used"),
                 mender: .unavailable)
         ]
     }
@@ -399,7 +460,8 @@ extension HealthFacts {
     private var workerObstacles: [Obstacle] {
         // Without a bot no worker can start; a mirror that lives elsewhere needs no worker here.
         guard !isElsewhere, hasBot else { return [] }
-        let start = Obstacle.Remedy.run("mirror-bot run", text: "start one with mirror-bot run")
+        let start = Obstacle.Remedy.run(
+            "mirror-bot run", text: localized("start one with mirror-bot run"))
         switch worker {
         // A worker with other mirrors keeps holding a mirror whose own work has ended.
         case .running: if let endFault { return [ended(endFault)] }
@@ -408,7 +470,7 @@ extension HealthFacts {
             if let endFault { return [ended(endFault)] }
             return [
                 makeObstacle(
-                    .noWorker, .stops, cause: "no worker is running",
+                    .noWorker, .stops, cause: localized("no worker is running"),
                     remedy: setup.isEmpty ? start : lastStep,
                     mender: .later)
             ]
@@ -417,7 +479,9 @@ extension HealthFacts {
                 makeObstacle(
                     .workerLate, .stops, since: now - silence,
                     cause:
-                        "the worker's last beat was \(Int(silence)) s ago; after \(Int(limit)) s it counts as gone",
+                        localized(
+                            "the worker's last beat was \(Int(silence)) s ago; after \(Int(limit)) s it counts as gone"
+                        ),
                     mender: .later)
             ]
         case .passLate(let last, let every):
@@ -426,24 +490,23 @@ extension HealthFacts {
                 makeObstacle(
                     .passLate, .stops, since: last,
                     cause:
-                        "mirror-bot run --once was called every \(minutes) min, and last ended at \(words(last))",
-                    remedy: .doing("check the schedule that calls it"), mender: .later)
+                        localized(
+                            "mirror-bot run --once was called every \(minutes) min, and last ended at \(words(last))"
+                        ),
+                    remedy: .doing(localized("check the schedule that calls it")), mender: .later)
             ]
         }
         return lastingFaults.compactMap { fault -> Obstacle? in
             switch fault.part {
             case WorkFault.start:
                 failing(
-                    .startFails, .stops, affecting: HealthFacts.allWork,
-                    brief: "the worker cannot begin", fault)
+                    .startFails, .stops, affecting: HealthFacts.allWork, fault)
             case WorkFault.publisher:
                 failing(
-                    .publisherFails, .stops, affecting: [.sending],
-                    brief: "\(fault.part) fails each time", fault)
+                    .publisherFails, .stops, affecting: [.sending], fault)
             case FeedName.botMentions where !unreadFeeds.contains(fault.part):
                 failing(
-                    .mentionsFail, .stops, affecting: [.hearing],
-                    brief: "\(fault.part) fails each time", fault)
+                    .mentionsFail, .stops, affecting: [.hearing], fault)
             default: nil
             }
         }
@@ -452,7 +515,7 @@ extension HealthFacts {
     /// The last step of the setup, which starts the worker; nil while other steps are left.
     private var lastStep: Obstacle.Remedy? {
         guard setup.count(where: { !$0.isDone }) == 1, let last = setup.last else { return nil }
-        return .run(last.command, text: "start one with \(last.command)")
+        return .run(last.command, text: localized("start one with \(last.command)"))
     }
 
     private func ended(_ fault: WorkFault) -> Obstacle {
@@ -465,21 +528,30 @@ extension HealthFacts {
             }
         return makeObstacle(
             .workerEnded, .stops, since: fault.since,
-            cause: "the worker ended at \(words(fault.since)): \(local(fault.error))",
-            brief: "the worker has ended",
-            remedy: .run("mirror-bot run", text: "fix that and start it again with mirror-bot run"),
+            cause: localized("the worker ended at \(words(fault.since)): \(local(fault.error))"),
+            brief: localized("the worker has ended"),
+            remedy: .run(
+                "mirror-bot run", text: localized("fix that and start it again with mirror-bot run")
+            ),
             mender: mender)
     }
 
     /// The obstacle of a part of the work that fails each time, with the fault as its cause.
     private func failing(
         _ code: Obstacle.Code, _ weight: Obstacle.Weight, affecting affectedWork: [Obstacle.Work],
-        brief: String, _ fault: WorkFault
+        _ fault: WorkFault
     ) -> Obstacle {
-        makeObstacle(
+        let since = words(fault.since)
+        let error = local(fault.error)
+        let isStart = code == .startFails
+        return makeObstacle(
             code, weight, affecting: affectedWork, since: fault.since,
-            cause: "\(brief) since \(words(fault.since)): \(local(fault.error))",
-            brief: brief, mender: .unavailable)
+            cause: isStart
+                ? localized("the worker cannot begin since \(since): \(error)")
+                : localized("\(fault.part) fails each time since \(since): \(error)"),
+            brief: isStart
+                ? localized("the worker cannot begin") : localized("\(fault.part) fails each time"),
+            mender: .unavailable)
     }
 
     /// The lasting faults, except those of the database, which has an obstacle of its own.
@@ -498,9 +570,10 @@ extension HealthFacts {
         return [
             makeObstacle(
                 .policyUnacknowledged, .stops, affecting: [.sending],
-                cause: "\(Setting.acknowledgeXPolicy.name) is no",
+                cause: localized("\(Setting.acknowledgeXPolicy.name) is no"),
                 remedy: .set(
-                    Setting.acknowledgeXPolicy.name, text: "the README says what X asks of a mirror"
+                    Setting.acknowledgeXPolicy.name,
+                    text: localized("the README says what X asks of a mirror")
                 ))
         ]
     }
@@ -508,19 +581,20 @@ extension HealthFacts {
     private var archiveObstacles: [Obstacle] {
         guard !isElsewhere else { return [] }
         let train = Obstacle.Remedy.run(
-            "mirror-bot train scheduler", text: "run mirror-bot train scheduler")
+            "mirror-bot train scheduler", text: localized("run mirror-bot train scheduler"))
         if !knowsPast {
             return [
                 makeObstacle(
                     .pastUnknown, .stops, affecting: [.sending],
-                    cause: "the human's past has not been read",
+                    cause: localized("the human's past has not been read"),
                     remedy: train)
             ]
         }
         if !hasPosts {
             return [
                 makeObstacle(
-                    .archiveEmpty, .stops, affecting: [.sending], cause: "the archive is empty",
+                    .archiveEmpty, .stops, affecting: [.sending],
+                    cause: localized("the archive is empty"),
                     remedy: train)
             ]
         }
@@ -529,11 +603,13 @@ extension HealthFacts {
         return [
             makeObstacle(
                 .noFitText, .hinders, affecting: [.sending],
-                cause: "none of the texts may be posted by itself",
+                cause: localized("none of the texts may be posted by itself"),
                 remedy: .set(
                     Setting.fitness.name,
                     text:
-                        "mirror-bot status says by which rules; \(Setting.fitness.name), \(Setting.links.name) and \(Setting.media.name) decide on some"
+                        localized(
+                            "mirror-bot status says by which rules; \(Setting.fitness.name), \(Setting.links.name) and \(Setting.media.name) decide on some"
+                        )
                 ))
         ]
     }
@@ -549,12 +625,15 @@ extension HealthFacts {
         }
         let cause =
             unverified.isAll
-            ? "nobody can be asked whether the posts of the archive are still there"
-            : "nobody can be asked whether posts of a network that the human is not on are still there"
+            ? localized("nobody can be asked whether the posts of the archive are still there")
+            : localized(
+                "nobody can be asked whether posts of a network that the human is not on are still there"
+            )
         let affectedWork: [Obstacle.Work] = unverified.isAll ? [.sending] : []
         let remedy = Obstacle.Remedy.set(
             Setting.trustArchive.name,
-            text: "log the human in there, or \(Setting.trustArchive.name)=yes publishes them")
+            text: localized(
+                "log the human in there, or \(Setting.trustArchive.name)=yes publishes them"))
         return makeObstacle(
             .postsUnverified, weight, affecting: affectedWork, cause: cause, remedy: remedy)
     }
@@ -565,18 +644,17 @@ extension HealthFacts {
         if let money, let network = paid.values.first,
             let setting = network.descriptor.prices?.budgetSetting
         {
-            let changeOfBudget = Obstacle.Remedy.set(setting, text: "\(setting) changes that")
-            let until =
-                "until \(money.renews.rfc3339.prefix(10)): \(money.left) is left of the month's \(money.budget)"
-            let brief =
-                "until \(money.renews.rfc3339.prefix(10)), \(money.left) of \(money.budget) being left"
+            let changeOfBudget = Obstacle.Remedy.set(
+                setting, text: localized("\(setting) changes that"))
+            let name = network.displayName
+            let until = money.renews.rfc3339.prefix(10)
+            let brief = localized("until \(until), \(money.left) of \(money.budget) being left")
             func unpaid(
-                _ code: Obstacle.Code, affecting affectedWork: [Obstacle.Work],
-                _ consequence: String
+                _ code: Obstacle.Code, affecting affectedWork: [Obstacle.Work], _ cause: String
             ) -> Obstacle {
                 makeObstacle(
-                    code, .stops, affecting: affectedWork, cause: "\(consequence) \(until)",
-                    brief: brief, remedy: changeOfBudget,
+                    code, .stops, affecting: affectedWork, cause: cause, brief: brief,
+                    remedy: changeOfBudget,
                     mender: .unavailable)
             }
             if money.isSpent {
@@ -585,20 +663,27 @@ extension HealthFacts {
                 if paid[.human] != nil { paidWork.append(.learning) }
                 obstacles.append(
                     unpaid(
-                        .budgetSpent, affecting: paidWork, "\(network.displayName) is left alone"))
+                        .budgetSpent, affecting: paidWork,
+                        localized(
+                            "\(name) is left alone until \(until): \(money.left) is left of the month's \(money.budget)"
+                        )))
             } else {
                 if money.lacksOwnPosts {
                     obstacles.append(
                         unpaid(
                             .ownPostsUnpaid, affecting: [.learning],
-                            "the human's posts on \(network.displayName) are not read")
+                            localized(
+                                "the human's posts on \(name) are not read until \(until): \(money.left) is left of the month's \(money.budget)"
+                            ))
                     )
                 }
                 if money.lacksMentions {
                     obstacles.append(
                         unpaid(
                             .mentionsUnpaid, affecting: [.hearing],
-                            "the bot's mentions on \(network.displayName) are not read")
+                            localized(
+                                "the bot's mentions on \(name) are not read until \(until): \(money.left) is left of the month's \(money.budget)"
+                            ))
                     )
                 }
             }
@@ -639,7 +724,8 @@ extension HealthFacts {
             guard let error = feed.error else { return nil }
             let since = feed.errorSince ?? .distantPast
             let code = feed.errorCode.map(NetworkError.Code.init(rawValue:))
-            let cause = "\(feed.feed) cannot be read since \(words(since)): \(local(error))"
+            let cause = localized(
+                "\(feed.feed) cannot be read since \(words(since)): \(local(error))")
             let affectedWork = Self.work(of: feed.feed)
             switch code {
             case .overBudget?:
@@ -662,14 +748,16 @@ extension HealthFacts {
             case .creditsDepleted?:
                 return makeObstacle(
                     .creditsDepleted, .stops, affecting: affectedWork, since: since, cause: cause,
-                    brief: "X requires payment first",
-                    remedy: .doing("add credits in the developer console"), mender: .unavailable)
+                    brief: localized("X requires payment first"),
+                    remedy: .doing(localized("add credits in the developer console")),
+                    mender: .unavailable)
             case .notFound?, .forbidden?:
                 guard feed.feed == FeedName.humanPosts, isOld(since) else { break }
                 return makeObstacle(
                     .humanGone, .stops, affecting: affectedWork, since: since, cause: cause,
                     brief: feed.feed,
-                    remedy: .doing("see whether the human's account is private, or has moved"),
+                    remedy: .doing(
+                        localized("see whether the human's account is private, or has moved")),
                     mender: .unavailable)
             default: break
             }
@@ -714,16 +802,21 @@ extension HealthFacts {
             return makeObstacle(
                 .itemsUnreached, .note, affecting: [], since: gap.from,
                 cause:
-                    "what came in \(feed) between \(words(gap.from)) and \(words(gap.to)) cannot be read any more"
+                    localized(
+                        "what came in \(feed) between \(words(gap.from)) and \(words(gap.to)) cannot be read any more"
+                    )
             )
         }
         return makeObstacle(
             .itemsUnreached, .note, affecting: [],
             cause:
-                "the network lists only the newest of \(feed): nothing before \(words(gap.to)) could be read",
+                localized(
+                    "the network lists only the newest of \(feed): nothing before \(words(gap.to)) could be read"
+                ),
             remedy: .run(
                 "mirror-bot train scheduler --from ARCHIVE",
-                text: "a downloaded archive has the rest: mirror-bot train scheduler --from ARCHIVE"
+                text: localized(
+                    "a downloaded archive has the rest: mirror-bot train scheduler --from ARCHIVE")
             ))
     }
 
@@ -736,8 +829,7 @@ extension HealthFacts {
             let weight: Obstacle.Weight = affectedWork.isEmpty ? .hinders : .stops
             obstacles.append(
                 failing(
-                    .partFails, weight, affecting: affectedWork,
-                    brief: "\(fault.part) fails each time", fault))
+                    .partFails, weight, affecting: affectedWork, fault))
         }
         for feed in feeds {
             if feed.unreadable > 0 {
@@ -745,26 +837,38 @@ extension HealthFacts {
                     makeObstacle(
                         .itemsUnreadable, .note, affecting: [],
                         cause:
-                            "\(feed.unreadable) of \(feed.feed) could not be read and are skipped until an update of "
-                            + "mirror-bot"))
+                            localized(
+                                "\(feed.unreadable) of \(feed.feed) could not be read and are skipped until an update of mirror-bot"
+                            )))
             }
             obstacles += feed.unreached.prefix(Self.mostNamed).map { unreached($0, in: feed.feed) }
         }
         if !unconfirmed.isEmpty {
-            let names = unconfirmed.prefix(Self.mostNamed).joined(separator: ", ")
-            let rest = unconfirmed.count > Self.mostNamed ? " and others" : ""
-            let subject = unconfirmed.count == 1 ? "1 action" : "\(unconfirmed.count) actions"
-            obstacles.append(
-                makeObstacle(
-                    .unconfirmed, .note, affecting: [],
-                    cause:
-                        "\(subject) of the last day may or may not have arrived, because the answers were lost: \(names)\(rest)"
-                ))
+            obstacles.append(makeObstacle(.unconfirmed, .note, affecting: [], cause: causeOfDoubt))
         }
         obstacles += setAside.map { makeObstacle(.rowsSetAside, .note, affecting: [], cause: $0) }
         obstacles += effects.prefix(Self.mostNamed).map(unfinished)
         obstacles += clock
         return obstacles
+    }
+
+    /// The sentence about ``unconfirmed`` actions.
+    private var causeOfDoubt: String {
+        let number = unconfirmed.count
+        let names = unconfirmed.prefix(Self.mostNamed).joined(separator: localized(", "))
+        if number > Self.mostNamed {
+            return localized(
+                "\(number) actions of the last day may or may not have arrived, because the answers were lost: \(names) and others"
+            )
+        }
+        if number == 1 {
+            return localized(
+                "1 action of the last day may or may not have arrived, because the answers were lost: \(names)"
+            )
+        }
+        return localized(
+            "\(number) actions of the last day may or may not have arrived, because the answers were lost: \(names)"
+        )
     }
 
     /// The obstacle of a probe, or of a change of the profile, that is not over.
@@ -773,19 +877,24 @@ extension HealthFacts {
         let what =
             switch effect.kind {
             case .probe:
-                "posts of mirror-bot doctor --probe, begun \(begun), may still be at the bot's server"
-            case .profile: "a change of the bot's profile, begun \(begun), may not be written"
+                localized(
+                    "posts of mirror-bot doctor --probe, begun \(begun), may still be at the bot's server"
+                )
+            case .profile:
+                localized("a change of the bot's profile, begun \(begun), may not be written")
             }
-        let error = effect.error.map { ": \(local($0))" } ?? ""
-        let byHand = effect.kind == .probe ? "delete them by hand, or run" : "run"
-        let remedy: Obstacle.Remedy =
-            effect.next == nil
-            ? .run("mirror-bot undo --resume", text: "\(byHand) mirror-bot undo --resume")
-            : .run(
-                "mirror-bot undo --resume", text: "a worker ends that, or mirror-bot undo --resume")
+        let remedy =
+            if effect.next != nil {
+                localized("a worker ends that, or mirror-bot undo --resume")
+            } else if effect.kind == .probe {
+                localized("delete them by hand, or run mirror-bot undo --resume")
+            } else {
+                localized("run mirror-bot undo --resume")
+            }
         return makeObstacle(
-            .effectOpen, .note, affecting: [], since: effect.begun, cause: what + error,
-            brief: what, remedy: remedy)
+            .effectOpen, .note, affecting: [], since: effect.begun,
+            cause: effect.error.map { localized("\(what): \(local($0))") } ?? what, brief: what,
+            remedy: .run("mirror-bot undo --resume", text: remedy))
     }
 
     /// Seconds by which a clock may be wrong: a larger error disturbs OAuth and the age limit of
@@ -796,23 +905,26 @@ extension HealthFacts {
         let fault = faults.first { $0.part == WorkFault.clock }
         guard let lead = clockLead, abs(lead) > Self.clockTolerance else {
             guard clockLead == nil, let fault, worker.isAtWork else { return [] }
-            return [wrongClock(since: fault.since, difference: fault.error, brief: "far")]
+            return [
+                wrongClock(since: fault.since, difference: fault.error, brief: localized("far"))
+            ]
         }
-        let seconds = "\(Int(abs(lead))) s"
+        let seconds = Int(abs(lead))
         return [
             wrongClock(
                 since: fault?.since ?? now,
-                difference: "\(seconds) \(lead > 0 ? "ahead" : "behind")",
-                brief: seconds)
+                difference: lead > 0
+                    ? localized("\(seconds) s ahead") : localized("\(seconds) s behind"),
+                brief: localized("\(seconds) s"))
         ]
     }
 
     private func wrongClock(since: Date, difference: String, brief: String) -> Obstacle {
         makeObstacle(
             .clockWrong, .hinders, affecting: [.sending, .hearing], since: since,
-            cause: "this machine's clock is wrong by more than a minute: \(difference)",
+            cause: localized("this machine's clock is wrong by more than a minute: \(difference)"),
             brief: brief,
-            remedy: .doing("synchronize it with a time server"), mender: .unavailable)
+            remedy: .doing(localized("synchronize it with a time server")), mender: .unavailable)
     }
 
     // MARK: The plan
@@ -829,7 +941,8 @@ extension HealthFacts {
                     .zoneAdopted, .note, affecting: [], cause: adoptedZone,
                     remedy: .set(
                         Setting.timeZone.name,
-                        text: "set \(Setting.timeZone.name) if the human lives in another")))
+                        text: localized(
+                            "set \(Setting.timeZone.name) if the human lives in another"))))
         }
         if let hold = deliberateLimits.uselessHold {
             obstacles.append(
@@ -838,7 +951,7 @@ extension HealthFacts {
         if let setting = deliberateLimits.noAnswers {
             obstacles.append(
                 makeObstacle(
-                    .noAnswers, .wanted, affecting: [], cause: "\(setting) is 0",
+                    .noAnswers, .wanted, affecting: [], cause: localized("\(setting) is 0"),
                     remedy: .set(setting)))
         }
         guard knowsPast, hasPosts else { return obstacles }
@@ -846,22 +959,23 @@ extension HealthFacts {
             obstacles.append(
                 makeObstacle(
                     .onlyAnswers, .wanted, affecting: [],
-                    cause: "\(Setting.maxPerDay.name) is 0, so the bot only answers and favorites"))
+                    cause: localized(
+                        "\(Setting.maxPerDay.name) is 0, so the bot only answers and favorites")))
         } else if deliberateLimits.isAlwaysQuiet {
             obstacles.append(
                 makeObstacle(
                     .alwaysQuiet, .wanted, affecting: [],
-                    cause: "\(Setting.quietHours.name) leave no minute of a day"))
+                    cause: localized("\(Setting.quietHours.name) leave no minute of a day")))
         } else if isSilentDay {
             obstacles.append(
                 makeObstacle(
                     .silentDay, .note, affecting: [],
-                    cause: "the plan drew a day of silence, as the human has them"))
+                    cause: localized("the plan drew a day of silence, as the human has them")))
         } else if let end = deliberateLimits.quietUntil {
             obstacles.append(
                 makeObstacle(
                     .quietHours, .note, affecting: [],
-                    cause: "\(Setting.quietHours.name) last until \(end)"))
+                    cause: localized("\(Setting.quietHours.name) last until \(end)")))
         }
         return obstacles
     }
@@ -873,14 +987,14 @@ extension HealthFacts {
             return [
                 makeObstacle(
                     .favoritesOff, .wanted, affecting: [.favorites],
-                    cause: "\(Setting.favoriteMode.name) is off")
+                    cause: localized("\(Setting.favoriteMode.name) is off"))
             ]
         }
         guard deliberateLimits.favoritesPerDay > 0 else {
             return [
                 makeObstacle(
                     .noFavoritesADay, .wanted, affecting: [.favorites],
-                    cause: "\(Setting.favoritesPerDay.name) is 0")
+                    cause: localized("\(Setting.favoritesPerDay.name) is 0"))
             ]
         }
         var obstacles: [Obstacle] = []
@@ -888,13 +1002,14 @@ extension HealthFacts {
             obstacles.append(
                 makeObstacle(
                     .homeUnread, account.isHomeLeftOut ? .wanted : .stops, affecting: [.favorites],
-                    cause: "the bot's home timeline is not read, for \(problem)"))
+                    cause: localized("the bot's home timeline is not read, for \(problem)")))
         }
         if favoritesToday >= deliberateLimits.favoritesPerDay {
             obstacles.append(
                 makeObstacle(
                     .favoritesSpent, .note, affecting: [.favorites],
-                    cause: "\(favoritesToday) of \(Setting.favoritesPerDay.name) are given"))
+                    cause: localized(
+                        "\(favoritesToday) of \(Setting.favoritesPerDay.name) are given")))
         }
         return obstacles + classifierObstacles
     }
@@ -909,15 +1024,17 @@ extension HealthFacts {
             obstacles.append(
                 makeObstacle(
                     .dictionaryMissing, .stops, affecting: [.favorites, .learning], cause: problem,
-                    brief: "the dictionary cannot be opened",
+                    brief: localized("the dictionary cannot be opened"),
                     remedy: .set(
-                        Setting.dictionary.name, text: "\(Setting.dictionary.name) names it")
+                        Setting.dictionary.name,
+                        text: localized("\(Setting.dictionary.name) names it"))
                 ))
         case .counts(let problem):
             obstacles.append(
                 makeObstacle(
                     .countsUnavailable, .stops, affecting: [.favorites, .learning], cause: problem,
-                    brief: "the classifier's counts cannot be read", mender: .unavailable))
+                    brief: localized("the classifier's counts cannot be read"), mender: .unavailable
+                ))
         case nil: break
         }
         if !learned.isEnough {
@@ -928,10 +1045,13 @@ extension HealthFacts {
                 makeObstacle(
                     .thresholdUnreached, .hinders, affecting: [.favorites],
                     cause:
-                        "none of \(learned.seen) posts reached \(Setting.favoriteRateThreshold.name), which is \(threshold)",
+                        localized(
+                            "none of \(learned.seen) posts reached \(Setting.favoriteRateThreshold.name), which is \(threshold)"
+                        ),
                     remedy: .set(
                         Setting.favoriteRateThreshold.name,
-                        text: "mirror-bot explain --text TEXT shows the rate of a post")))
+                        text: localized("mirror-bot explain --text TEXT shows the rate of a post")))
+            )
         }
         return obstacles
     }
@@ -939,24 +1059,33 @@ extension HealthFacts {
     /// The obstacle that too little was learned, with the steps that help; or that there is nothing
     /// to learn from.
     private var learningObstacle: Obstacle {
-        var learnedCounts: [String] = []
-        if learned.favorites < learned.needed {
-            learnedCounts.append("\(learned.favorites) of \(learned.needed) favorites")
-        }
-        if learned.normals < learned.needed {
-            learnedCounts.append("\(learned.normals) of \(learned.needed) normals")
-        }
-        let progress = learnedCounts.joined(separator: ", ") + " learned"
+        let favorites = learned.favorites
+        let normals = learned.normals
+        let needed = learned.needed
+        let progress =
+            if favorites >= needed {
+                localized("\(normals) of \(needed) normals learned")
+            } else if normals >= needed {
+                localized("\(favorites) of \(needed) favorites learned")
+            } else {
+                localized(
+                    "\(favorites) of \(needed) favorites, \(normals) of \(needed) normals learned")
+            }
         let problemOfHuman = accounts[.human]?.homeProblem
         let problemOfBot = accounts[.bot]?.homeProblem
         if let problemOfHuman, let problemOfBot, hasBot {
-            let causes =
+            let cause =
                 problemOfHuman == problemOfBot
-                ? problemOfHuman : "\(problemOfHuman), and \(problemOfBot)"
+                ? localized(
+                    "\(progress), and no home timeline is read to learn from, for \(problemOfHuman)"
+                )
+                : localized(
+                    "\(progress), and no home timeline is read to learn from, for \(problemOfHuman), and \(problemOfBot)"
+                )
             return makeObstacle(
                 .nothingToLearnFrom, accounts[.bot]?.isHomeLeftOut == true ? .wanted : .stops,
                 affecting: [.favorites],
-                cause: "\(progress), and no home timeline is read to learn from, for \(causes)")
+                cause: cause)
         }
         let steps = stepsToLearn
         return makeObstacle(
@@ -964,7 +1093,8 @@ extension HealthFacts {
             remedy: steps.isEmpty
                 ? nil
                 : Obstacle.Remedy(
-                    command: "mirror-bot train classifier", text: steps.joined(separator: "; ")))
+                    command: "mirror-bot train classifier",
+                    text: steps.joined(separator: localized("; "))))
     }
 
     /// The steps that bring the posts still to be learned.
@@ -974,13 +1104,16 @@ extension HealthFacts {
         let readsHome = accounts[.human].map { $0.homeProblem == nil } ?? true
         var steps: [String] = []
         if accounts[.human]?.problem != nil {
-            if lacksFavorites { steps.append("run mirror-bot train classifier --from ARCHIVE") }
+            if lacksFavorites {
+                steps.append(localized("run mirror-bot train classifier --from ARCHIVE"))
+            }
         } else if lacksFavorites || lacksNormals && readsHome {
-            steps.append("run mirror-bot train classifier")
+            steps.append(localized("run mirror-bot train classifier"))
         }
         if lacksNormals, !readsHome {
             steps.append(
-                "normals are learned from the bot's home timeline while mirror-bot run works")
+                localized(
+                    "normals are learned from the bot's home timeline while mirror-bot run works"))
         }
         return steps
     }
@@ -990,24 +1123,35 @@ extension HealthFacts {
     private var reviewObstacles: [Obstacle] {
         var obstacles: [Obstacle] = []
         if suggestions > 0 {
-            let subject = suggestions == 1 ? "1 action waits" : "\(suggestions) actions wait"
+            let cause =
+                suggestions == 1
+                ? localized("1 action waits for a person")
+                : localized("\(suggestions) actions wait for a person")
+            let brief =
+                suggestions == 1
+                ? localized("1 action waits for your decision: mirror-bot suggestions")
+                : localized("\(suggestions) actions wait for your decision: mirror-bot suggestions")
             obstacles.append(
                 makeObstacle(
-                    .review, .note, affecting: [], cause: "\(subject) for a person",
-                    brief: "\(subject) for your decision: mirror-bot suggestions",
-                    remedy: .run("mirror-bot suggestions", text: "see mirror-bot suggestions")))
+                    .review, .note, affecting: [], cause: cause, brief: brief,
+                    remedy: .run(
+                        "mirror-bot suggestions", text: localized("see mirror-bot suggestions"))))
         }
         if proposedUndos > 0 {
-            let subject =
-                proposedUndos == 1 ? "1 of the bot's posts" : "\(proposedUndos) of the bot's posts"
+            let cause =
+                proposedUndos == 1
+                ? localized("1 of the bot's posts outlived its original")
+                : localized("\(proposedUndos) of the bot's posts outlived their originals")
             obstacles.append(
                 makeObstacle(
                     .undoProposed, .note, affecting: [],
-                    cause:
-                        "\(subject) outlived \(proposedUndos == 1 ? "its original" : "their originals")",
-                    brief:
-                        "\(proposedUndos) of the bot's posts outlived their originals: mirror-bot undo proposed",
-                    remedy: .run("mirror-bot undo proposed", text: "see mirror-bot undo proposed")))
+                    cause: cause,
+                    brief: localized(
+                        "\(proposedUndos) of the bot's posts outlived their originals: mirror-bot undo proposed"
+                    ),
+                    remedy: .run(
+                        "mirror-bot undo proposed", text: localized("see mirror-bot undo proposed"))
+                ))
         }
         return obstacles
     }

@@ -1,6 +1,7 @@
 import Archive
 import Favorites
 package import Foundation
+import Localization
 package import Mirroring
 import Networks
 import Outbox
@@ -468,7 +469,7 @@ struct HealthReader {
                 return nil
             }
             return StoreFault(
-                .readOnly, "could not change the database at \(path): it is read-only")
+                .readOnly, localized("could not change the database at \(path): it is read-only"))
         case .postgres:
             guard storage.kind == .postgres else { return nil }
             let rows = try await storage.query(
@@ -486,7 +487,9 @@ struct HealthReader {
             guard try rows.first?.int("refuses") == 1 else { return nil }
             return StoreFault(
                 .readOnly,
-                "could not change the database: it is read-only, as a standby or by default_transaction_read_only"
+                localized(
+                    "could not change the database: it is read-only, as a standby or by default_transaction_read_only"
+                )
             )
         }
     }
@@ -594,7 +597,9 @@ extension MirrorSettings {
     func uselessHold(_ accounts: FoundAccounts) -> String? {
         guard holdWhileActive != nil, accounts.accounts[.human] == nil else { return nil }
         return
-            "\(Setting.holdWhileActive.name) has no effect: there is no account of the human to read"
+            localized(
+                "\(Setting.holdWhileActive.name) has no effect: there is no account of the human to read"
+            )
     }
 }
 

@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 import Mirroring
 import Posts
 import Settings
@@ -51,38 +52,62 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
     /// The subject, without a full stop.
     var title: String {
         switch self {
-        case .stopped: "the worker has ended"
-        case .refused: "the network refuses the bot's credentials"
-        case .humanRefused: "the network refuses the human's credentials"
-        case .database: "the database cannot be used"
-        case .failing: "the worker cannot do all of its work"
-        case .unreachable: "a network cannot be reached"
-        case .budget: "the budget for X is used up"
-        case .clock: "this machine's clock is wrong"
-        case .review: "something waits for you"
-        case .idle: "nothing can be posted"
+        case .stopped: localized("the worker has ended")
+        case .refused: localized("the network refuses the bot's credentials")
+        case .humanRefused: localized("the network refuses the human's credentials")
+        case .database: localized("the database cannot be used")
+        case .failing: localized("the worker cannot do all of its work")
+        case .unreachable: localized("a network cannot be reached")
+        case .budget: localized("the budget for X is used up")
+        case .clock: localized("this machine's clock is wrong")
+        case .review: localized("something waits for you")
+        case .idle: localized("nothing can be posted")
         }
     }
 
     /// The explanation and the remedy, without any text of other people or servers.
     fileprivate func text(_ detail: String?) -> String {
-        let about = detail.map { ": \($0)" } ?? ""
-        return switch self {
-        case .stopped: "The worker has ended\(about). mirror-bot doctor says what to do."
-        case .refused: "Nothing is sent. Log in again: mirror-bot login NETWORK --as bot."
+        switch self {
+        case .stopped:
+            detail.map {
+                localized("The worker has ended: \($0). mirror-bot doctor says what to do.")
+            } ?? localized("The worker has ended. mirror-bot doctor says what to do.")
+        case .refused:
+            localized("Nothing is sent. Log in again: mirror-bot login NETWORK --as bot.")
         case .humanRefused:
-            "Nothing new is learned. Log in again: mirror-bot login NETWORK --as human."
+            localized("Nothing new is learned. Log in again: mirror-bot login NETWORK --as human.")
         case .database:
-            "Nothing is sent for any of its mirrors until it takes changes again. mirror-bot doctor says more."
+            localized(
+                "Nothing is sent for any of its mirrors until it takes changes again. mirror-bot doctor says more."
+            )
         case .failing:
-            "The worker retries\(about). mirror-bot status says why, and mirror-bot doctor what to do."
+            detail.map {
+                localized(
+                    "The worker retries: \($0). mirror-bot status says why, and mirror-bot doctor what to do."
+                )
+            }
+                ?? localized(
+                    "The worker retries. mirror-bot status says why, and mirror-bot doctor what to do."
+                )
         case .unreachable:
-            "The worker retries until it answers\(about). mirror-bot status says more."
-        case .budget: "X is left alone\(about). \(Setting.xBudget.name) changes that."
+            detail.map {
+                localized(
+                    "The worker retries until it answers: \($0). mirror-bot status says more.")
+            } ?? localized("The worker retries until it answers. mirror-bot status says more.")
+        case .budget:
+            detail.map {
+                localized("X is left alone: \($0). \(Setting.xBudget.name) changes that.")
+            } ?? localized("X is left alone. \(Setting.xBudget.name) changes that.")
         case .clock:
-            "It is \(detail ?? "far") off that of the network. Synchronize it with a time server."
-        case .review: "\(detail ?? "Something waits for your decision: mirror-bot status")."
-        case .idle: "Nothing is posted\(about). mirror-bot status says what to do."
+            localized(
+                "It is \(detail ?? localized("far")) off that of the network. Synchronize it with a time server."
+            )
+        case .review:
+            detail.map { localized("\($0).") }
+                ?? localized("Something waits for your decision: mirror-bot status.")
+        case .idle:
+            detail.map { localized("Nothing is posted: \($0). mirror-bot status says what to do.") }
+                ?? localized("Nothing is posted. mirror-bot status says what to do.")
         }
     }
 }
@@ -139,10 +164,10 @@ package struct Notice: Codable, Equatable, Sendable {
         at = now
         switch state {
         case .resolved:
-            title = "\(mirror): over: \(cause.title)"
-            text = "It began at \(since.rfc3339) and is over."
+            title = localized("\(mirror): over: \(cause.title)")
+            text = localized("It began at \(since.rfc3339) and is over.")
         default:
-            title = "\(mirror): \(cause.title)"
+            title = localized("\(mirror): \(cause.title)")
             text = cause.text(detail)
         }
     }
@@ -155,8 +180,8 @@ package struct Notice: Codable, Equatable, Sendable {
     ) -> Notice {
         var notice = Notice(.stopped, .test, mirror: mirror, since: now, detail: nil, now: now)
         notice.cause = nil
-        notice.title = "\(mirror): a test"
-        notice.text = "Nothing happened: \(asker) asked for this message."
+        notice.title = localized("\(mirror): a test")
+        notice.text = localized("Nothing happened: \(asker) asked for this message.")
         return notice
     }
 

@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 import Mirroring
 
 /// One condition that keeps a mirror from a part of its work, or of which its operator should know.
@@ -74,10 +75,17 @@ package struct Obstacle: Codable, Equatable, Sendable {
 
     /// The obstacle in one sentence, such as `nothing is sent: no worker is running; start one with
     /// mirror-bot run`.
-    package var sentence: String { code.consequence.map { "\($0): \(reason)" } ?? reason }
+    package var sentence: String {
+        code.consequence.map { localized("\($0): \(reason)") } ?? reason
+    }
+
+    /// ``sentence`` without the remedy.
+    var sentenceWithoutRemedy: String {
+        code.consequence.map { localized("\($0): \(cause)") } ?? cause
+    }
 
     /// The cause and what to do about it.
-    package var reason: String { [cause, remedy?.text].compactMap(\.self).joined(separator: "; ") }
+    package var reason: String { remedy?.text.map { localized("\(cause); \($0)") } ?? cause }
 }
 
 extension Obstacle {
@@ -247,23 +255,24 @@ extension Obstacle {
                 .storeAway,
                 .workerEnded,
                 .noWorker, .workerLate, .passLate, .startFails, .publisherFails:
-                "nothing is sent"
-            case .noTimeZone: "no plan is made"
+                localized("nothing is sent")
+            case .noTimeZone: localized("no plan is made")
             case .policyUnacknowledged, .pastUnknown, .archiveEmpty, .postsUnverified:
-                "no posts and no replies"
-            case .noFitText, .onlyAnswers, .alwaysQuiet: "no posts"
-            case .quietHours: "no posts now"
-            case .silentDay: "no posts today"
-            case .noAnswers: "no replies"
-            case .mentionsFail: "nothing is heard"
+                localized("no posts and no replies")
+            case .noFitText, .onlyAnswers, .alwaysQuiet: localized("no posts")
+            case .quietHours: localized("no posts now")
+            case .silentDay: localized("no posts today")
+            case .noAnswers: localized("no replies")
+            case .mentionsFail: localized("nothing is heard")
             case .homeUnread, .favoritesOff, .noFavoritesADay, .dictionaryMissing,
                 .countsUnavailable:
-                "no favorites"
-            case .thresholdUnreached, .tooLittleLearned, .nothingToLearnFrom: "no favorites yet"
-            case .favoritesSpent: "no more favorites today"
+                localized("no favorites")
+            case .thresholdUnreached, .tooLittleLearned, .nothingToLearnFrom:
+                localized("no favorites yet")
+            case .favoritesSpent: localized("no more favorites today")
             case .noHumanAccount, .humanLoginUnusable, .humanRefused, .humanLacksScope,
                 .humanDisabled, .humanGone:
-                "nothing new is learned"
+                localized("nothing new is learned")
             case .budgetSpent, .mentionsUnpaid, .creditsDepleted, .mentionsUnread, .partFails,
                 .feedUnread, .feedWaits,
                 .itemsUnreadable, .itemsUnreached, .unconfirmed, .rowsSetAside, .effectOpen,

@@ -1,3 +1,4 @@
+import Localization
 import Mirroring
 
 /// A step of the setup that a person does before a mirror can work.
@@ -26,5 +27,5 @@ package struct SetupStep: Codable, Equatable, Sendable {
     }
 
     /// The step as a sentence in `status`, `setup` and every command that needs it.
-    package var next: String { "next is \(text): \(command)" }
+    package var next: String { localized("next is \(text): \(command)") }
 }

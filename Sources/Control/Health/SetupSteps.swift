@@ -1,5 +1,6 @@
 import Archive
 import Foundation
+import Localization
 package import Mirroring
 import Networks
 package import Posts
@@ -74,12 +75,13 @@ extension HumanMirror {
         var steps = [
             SetupStep(
                 .human, isDone: hasHuman || rows.hasPosts,
-                text: "the human's account, or an archive of theirs",
+                text: localized("the human's account, or an archive of theirs"),
                 command: login(.human),
                 detail: [
-                    problem(.human), "\(command("train scheduler --from FILE")) reads an archive",
+                    problem(.human),
+                    localized("\(command("train scheduler --from FILE")) reads an archive"),
                 ]
-                .compactMap(\.self).joined(separator: "; "))
+                .compactMap(\.self).joined(separator: localized("; ")))
         ]
         // A login of the human's account counts as agreement.
         let isAgreed =
@@ -89,15 +91,17 @@ extension HumanMirror {
         if hasHuman || rows.hasPosts, !agreesByLogin {
             steps.append(
                 SetupStep(
-                    .consent, isDone: isAgreed, text: "your word that the human agreed",
+                    .consent, isDone: isAgreed, text: localized("your word that the human agreed"),
                     command: command("set \(Setting.humanConsent.name)=WHO"),
                     detail:
-                        "WHO is \(HumanConsent.Ground.choices); a login of the human's account counts as well"
+                        localized(
+                            "WHO is \(HumanConsent.Ground.choices); a login of the human's account counts as well"
+                        )
                 ))
         }
         steps.append(
             SetupStep(
-                .bot, isDone: accounts.problem(.bot) == nil, text: "the bot's account",
+                .bot, isDone: accounts.problem(.bot) == nil, text: localized("the bot's account"),
                 command: login(.bot),
                 detail: problem(.bot)))
         let botNetwork =
@@ -106,13 +110,14 @@ extension HumanMirror {
             steps.append(
                 SetupStep(
                     .policy, isDone: policy.isAcknowledged(configuration),
-                    text: "your word that you know the rules of \(botNetwork.displayName) for bots",
+                    text: localized(
+                        "your word that you know the rules of \(botNetwork.displayName) for bots"),
                     command: command("set \(policy.setting)=yes"), detail: policy.summary))
         }
         let hasPosts = record.past != nil || rows.trainings.posts
         steps += [
             SetupStep(
-                .posts, isDone: hasPosts, text: "when and what the human posts",
+                .posts, isDone: hasPosts, text: localized("when and what the human posts"),
                 command: command("train scheduler"))
         ]
         // With the human's account the mirror learns of deleted posts; with an archive alone it
@@ -122,10 +127,11 @@ extension HumanMirror {
             steps.append(
                 SetupStep(
                     .trust, isDone: configuration.archiveTrust != nil,
-                    text: "your word on posts that nobody can be asked about",
+                    text: localized("your word on posts that nobody can be asked about"),
                     command: command("set \(setting)=yes"),
-                    detail: "without the human's account nobody can tell which posts were deleted; "
-                        + "\(setting)=yes publishes them all the same, \(setting)=no does not"))
+                    detail: localized(
+                        "without the human's account nobody can tell which posts were deleted; \(setting)=yes publishes them all the same, \(setting)=no does not"
+                    )))
         }
         steps += [
             timeZoneStep(record, rows.zoneProposal, command),
@@ -133,7 +139,7 @@ extension HumanMirror {
                 .favorites,
                 isDone: configuration.favoriteMode == .off || rows.hasExamples
                     || rows.trainings.favorites,
-                text: "what the human favorites",
+                text: localized("what the human favorites"),
                 command: command("train classifier")),
         ]
         // Without the human's name the profile has no content.
@@ -141,12 +147,13 @@ extension HumanMirror {
             steps.append(
                 SetupStep(
                     .profile, isDone: record.profileSettled != nil,
-                    text: "a profile that says whose mirror the bot is",
+                    text: localized("a profile that says whose mirror the bot is"),
                     command: command("profile")))
         }
         return steps + [
             SetupStep(
-                .start, isDone: false, text: "a look at what would happen, then the work",
+                .start, isDone: false,
+                text: localized("a look at what would happen, then the work"),
                 command: command("run"))
         ]
     }
@@ -162,11 +169,11 @@ extension HumanMirror {
     ) -> SetupStep {
         let setting = Setting.timeZone.name
         return SetupStep(
-            .timeZone, isDone: hasZone(record), text: "the human's time zone",
+            .timeZone, isDone: hasZone(record), text: localized("the human's time zone"),
             command: command(
                 "set \(setting)=\(record.timeZone ?? record.archiveTimeZone ?? "ZONE")"),
-            detail: (["\(setting) is not set"] + [proposal].compactMap(\.self)).joined(
-                separator: "; "))
+            detail: proposal.map { localized("\(setting) is not set; \($0)") }
+                ?? localized("\(setting) is not set"))
     }
 
     /// The command that leads through the checklist.
@@ -195,9 +202,10 @@ extension HumanMirror {
         else { return error }
         let details = [part == .database ? error.description : nil, step.detail].compactMap(\.self)
         return ConfigurationError(
-            "mirror \(name)",
-            (["is not set up yet: \(setupCommand) leads through all steps", step.next] + details)
-                .joined(separator: "; "),
+            localized("mirror \(name)"),
+            ([
+                localized("is not set up yet: \(setupCommand) leads through all steps"), step.next,
+            ] + details).joined(separator: localized("; ")),
             isMissing: error.isMissing, part: part)
     }
 

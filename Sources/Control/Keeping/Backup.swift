@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Mirroring
 import Posts
 import Settings
@@ -54,7 +55,8 @@ extension HumanMirror {
             names = try ScheduledBackup.names(in: folder)
         } catch {
             throw ScheduledBackupError(
-                made: nil, "could not read the folder \(folder): \(error.localizedDescription)")
+                made: nil,
+                localized("could not read the folder \(folder): \(error.localizedDescription)"))
         }
         DatabaseCopy.removeLeftovers(in: folder, named: ScheduledBackup.start)
         var backup = try await backUp(
@@ -67,7 +69,7 @@ extension HumanMirror {
             guard unlink(path) == 0 || errno == ENOENT else {
                 throw ScheduledBackupError(
                     made: backup.file,
-                    "could not remove \(path): \(String(cString: strerror(errno)))")
+                    localized("could not remove \(path): \(String(cString: strerror(errno)))"))
             }
             removed.append(path)
         }
@@ -78,7 +80,8 @@ extension HumanMirror {
     private func makeFolder(_ folder: String) throws {
         guard mkdir(folder, 0o700) != 0, errno != EEXIST else { return }
         throw ScheduledBackupError(
-            made: nil, "could not make the folder \(folder): \(String(cString: strerror(errno)))")
+            made: nil,
+            localized("could not make the folder \(folder): \(String(cString: strerror(errno)))"))
     }
 }
 
@@ -90,7 +93,8 @@ package struct ScheduledBackupError: Error, CustomStringConvertible, Sendable {
 
     init(made: String?, _ description: String) {
         self.made = made
-        self.description = made.map { "\(description); the new backup is \($0)" } ?? description
+        self.description =
+            made.map { localized("\(description); the new backup is \($0)") } ?? description
     }
 }
 

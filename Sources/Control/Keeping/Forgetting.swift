@@ -1,6 +1,7 @@
 import Archive
 import Conduct
 package import Foundation
+import Localization
 package import Mirroring
 package import Outbox
 package import Posts
@@ -65,14 +66,16 @@ package struct Forgetting: Sendable {
     ///
     /// - Throws: `ChangeRefusal` if the word is empty or too long.
     package static func subject(word: String) throws -> Subject {
-        let problem = "the word is empty or longer than \(Muted.longestWord) characters"
+        let problem = localized(
+            "the word is empty or longer than \(Muted.longestWord) characters")
         return try subject(Muted.Entry(word: word), problem: problem)
     }
 
     /// A day of every year, such as `12-24`, or of one, such as `2019-12-24`.
     package static func subject(day: String) throws -> Subject {
         let entry = LocalDay(day).map { Muted.Entry.span($0...$0) } ?? Muted.Entry(day: day)
-        return try subject(entry, problem: "the day is no date such as 12-24 or 2019-12-24")
+        return try subject(
+            entry, problem: localized("the day is no date such as 12-24 or 2019-12-24"))
     }
 
     /// The days from one to another, both included; without an end, all days from the first one on.
@@ -82,11 +85,9 @@ package struct Forgetting: Sendable {
         guard let first, let last, first <= last else {
             throw ChangeRefusal(
                 .unusable,
-                saying: """
-                    expected two dates, the earlier one first, such as \
-                    \(control: .days("2019-03-01", "2019-06-30"))
-                    """
-            )
+                saying: localized(
+                    "expected two dates, the earlier one first, such as \(control: .days("2019-03-01", "2019-06-30"))"
+                ))
         }
         let span = Muted.Entry.span(first...last).stored
         return .muted(kind: span.kind, value: span.value)

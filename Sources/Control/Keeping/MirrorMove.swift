@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 import Logging
 package import Mirroring
 package import Outbox
@@ -149,7 +150,9 @@ package struct MirrorMove: Sendable {
     package static func announce(
         _ mirrors: [String], from source: Place, to target: Place, now: Date
     ) async throws {
-        for mirror in mirrors { try MirrorSettings.requireName(mirror, of: "the database") }
+        for mirror in mirrors {
+            try MirrorSettings.requireName(mirror, of: localized("the database"))
+        }
         let isEmpty = try await Migrations.isEmpty(target.storage)
         var marks: [(mirror: String, id: String, bot: String?)] = []
         for mirror in mirrors {
@@ -157,7 +160,7 @@ package struct MirrorMove: Sendable {
             if let problem = try await MirrorTable(storage: source.storage, mirror: mirror).record()
                 .move?.problem
             {
-                throw ConfigurationError("mirror \(mirror)", problem)
+                throw ConfigurationError(localized("mirror \(mirror)"), problem)
             }
             let id = UUID().uuidString.lowercased()
             marks.append(
@@ -226,7 +229,7 @@ package struct MirrorMove: Sendable {
             if targetMark.state == .arriving { return false }
         }
         if let problem = sourceMark?.problem {
-            throw ConfigurationError("mirror \(mirror)", problem)
+            throw ConfigurationError(localized("mirror \(mirror)"), problem)
         }
         try await linkCopies(over: targetMark)
         return false
@@ -246,13 +249,15 @@ package struct MirrorMove: Sendable {
         // Two addresses may lead to one database; then the id that was just stored is found there.
         guard try await marks().target?.id != id else {
             throw ConfigurationError(
-                "--to", "is the database where mirror \(mirror) lives already, \(target.name)")
+                "--to",
+                localized("is the database where mirror \(mirror) lives already, \(target.name)"))
         }
         let isKnown = try await MirrorTable.isKnown(mirror, in: target.storage)
         guard !isKnown || (replaces && earlierMark?.state != nil) else {
             throw ConfigurationError(
-                "--to", "has a mirror \(mirror) of its own at \(target.name); name another database"
-            )
+                "--to",
+                localized(
+                    "has a mirror \(mirror) of its own at \(target.name); name another database"))
         }
         let from = source.name
         try await target.storage.transaction { connection in
@@ -308,7 +313,8 @@ package struct MirrorMove: Sendable {
         guard Set(sourceShapes.map(\.contents)) == Set(targetShapes.map(\.contents)) else {
             throw ConfigurationError(
                 "--to",
-                "has other tables at \(target.name); something else than mirror-bot made them")
+                localized(
+                    "has other tables at \(target.name); something else than mirror-bot made them"))
         }
         // The worker of a mirror and the marks of its copies belong to a copy, and are not moved.
         return sourceShapes.filter { $0.duty.removal != .ofCopy }.map {

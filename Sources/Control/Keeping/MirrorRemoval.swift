@@ -1,5 +1,6 @@
 import Favorites
 import Foundation
+import Localization
 package import Mirroring
 import Outbox
 package import Posts
@@ -88,8 +89,9 @@ package struct RemoveMirror: PersonOperation {
     private static func held(_ name: String) -> ChangeRefusal {
         ChangeRefusal(
             .busy,
-            "a worker holds mirror \(name); run mirror-bot mirrors pause \(name), and try again once the worker has "
-                + "released it, or stop the worker")
+            localized(
+                "a worker holds mirror \(name); run mirror-bot mirrors pause \(name), and try again once the worker has released it, or stop the worker"
+            ))
     }
 
     /// Pauses the mirror permanently, and removes its logins and settings.
@@ -160,7 +162,8 @@ package struct RemoveMirror: PersonOperation {
                 guard rows.isEmpty else {
                     throw ChangeRefusal(
                         .busy,
-                        "something else writes rows of mirror \(name); stop it, and try again")
+                        localized(
+                            "something else writes rows of mirror \(name); stop it, and try again"))
                 }
             }
             for shape in (tables[.ofCopy] ?? []) + (tables[.last] ?? []) {

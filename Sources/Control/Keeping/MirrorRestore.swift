@@ -1,5 +1,6 @@
 import Archive
 package import Foundation
+import Localization
 import Mirroring
 import Outbox
 package import Posts
@@ -56,7 +57,7 @@ package struct MirrorRestore: Sendable {
         try await TablesUpdate.migrate(copy)
         try await copy.transaction { try OutboxStore.settleBackup(on: $0, now: now) }
         let names = try await MirrorTable.names(in: copy)
-        for name in names { try MirrorSettings.requireName(name, of: "the backup") }
+        for name in names { try MirrorSettings.requireName(name, of: localized("the backup")) }
         return names
     }
 
@@ -178,7 +179,7 @@ package struct MirrorRestore: Sendable {
         on connection: any StorageConnection
     ) throws {
         if let problem = try MirrorTable.moveMark(of: currentRow)?.problem {
-            throw ConfigurationError("mirror \(mirror)", problem)
+            throw ConfigurationError(localized("mirror \(mirror)"), problem)
         }
         for column in ["human_account", "bot_account"] {
             let accountHere = try currentRow?.optionalText(column)
@@ -187,12 +188,14 @@ package struct MirrorRestore: Sendable {
                 continue
             }
             throw ConfigurationError(
-                "mirror \(mirror)",
-                "has the account \(accountHere), and in the backup \(accountInBackup); restore that into another folder, named by --home"
-            )
+                localized("mirror \(mirror)"),
+                localized(
+                    "has the account \(accountHere), and in the backup \(accountInBackup); restore that into another folder, named by --home"
+                ))
         }
         try MirrorTable.requireOwnBot(
-            try backupRow?.optionalText("bot_account"), of: mirror, setting: "the backup",
+            try backupRow?.optionalText("bot_account"), of: mirror,
+            setting: localized("the backup"),
             connection)
     }
 

@@ -1,6 +1,7 @@
 import Archive
 import Conduct
 package import Foundation
+import Localization
 import Logging
 import MeCab
 package import Mirroring
@@ -89,7 +90,9 @@ package struct Restoration: Sendable {
         guard case .sqlite(let path) = configuration.process.storage else {
             throw ConfigurationError(
                 Setting.databaseURL.name,
-                "names a server, whose data is put back with pg_restore or psql and not with this")
+                localized(
+                    "names a server, whose data is put back with pg_restore or psql and not with this"
+                ))
         }
         try configuration.process.requireLastingStorage()
         self.configuration = configuration
@@ -140,8 +143,9 @@ package struct Restoration: Sendable {
             guard !DatabaseCopy.isInUse(path) else {
                 throw ChangeRefusal(
                     .busy,
-                    "another process uses the database at \(path); stop the worker and call this again"
-                )
+                    localized(
+                        "another process uses the database at \(path); stop the worker and call this again"
+                    ))
             }
             let (receipts, isSalvaged) = try await replace(
                 by: draft, mirrors, keeping: formerCopy, now: now)
@@ -167,10 +171,10 @@ package struct Restoration: Sendable {
                 try await engine.requireUndamaged("read the database at \(path)")
                 guard try await !Migrations.isOfEarlierProgram(engine) else {
                     throw ConfigurationError(
-                        "the database at \(path)",
-                        "has the tables of an earlier mirror-bot; bring it up to date with that program first, as "
-                            + "docs/deploy.md says under Upgrade, or move the file away. Nothing was changed"
-                    )
+                        localized("the database at \(path)"),
+                        localized(
+                            "has the tables of an earlier mirror-bot; bring it up to date with that program first, as docs/deploy.md says under Upgrade, or move the file away. Nothing was changed"
+                        ))
                 }
                 _ = try await Migrations.pending(in: engine)
             }
@@ -213,7 +217,8 @@ package struct Restoration: Sendable {
         }
         // A database that was created meanwhile is not overwritten.
         guard formerCopy != nil || !FileManager.default.fileExists(atPath: path) else {
-            throw ChangeRefusal(.busy, "a database was made at \(path) meanwhile; call this again")
+            throw ChangeRefusal(
+                .busy, localized("a database was made at \(path) meanwhile; call this again"))
         }
         try DatabaseCopy.publish(newPath, as: path, keeping: formerCopy)
         return (receipts, isSalvaged)
@@ -234,8 +239,9 @@ package struct Restoration: Sendable {
         guard let value else {
             throw ChangeRefusal(
                 .busy,
-                "a worker holds mirror \(mirror); stop it first, as with systemctl stop mirror-bot. Nothing was changed"
-            )
+                localized(
+                    "a worker holds mirror \(mirror); stop it first, as with systemctl stop mirror-bot. Nothing was changed"
+                ))
         }
         return value
     }

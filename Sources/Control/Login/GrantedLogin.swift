@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Mirroring
 import Networks
 import Posts
@@ -38,7 +39,9 @@ package struct GrantedLogin: Sendable {
             return nil
         } catch {
             return
-                "the token of this login could not be revoked; revoke it in the account's settings"
+                localized(
+                    "the token of this login could not be revoked; revoke it in the account's settings"
+                )
         }
     }
 }

@@ -1,3 +1,4 @@
+import Localization
 package import Mirroring
 package import Posts
 package import Settings
@@ -121,7 +122,7 @@ package struct LoginSteps: Sendable {
             role: role, credentials: grant.credentials, apiBaseURL: apiBaseURL, origin: .login)
         let scopeWarnings = grant.missing.compactMap { scope in
             scope.consequence.map {
-                "the bot's token lacks \(scope.name), so that \($0); \(grant.advice)"
+                localized("the bot's token lacks \(scope.name), so that \($0); \(grant.advice)")
             }
         }
         let login = GrantedLogin(

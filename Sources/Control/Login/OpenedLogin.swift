@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 package import Mirroring
 import Networks
 package import Posts
@@ -46,27 +47,38 @@ extension LoginRefusal: CustomStringConvertible {
     package var text: SurfaceText {
         switch self {
         case .lacks(let scopes, let advice):
-            """
-            the bot's token lacks \(scopes.joined(separator: ", ")); nothing was changed; \
-            \(control: .scopes(advice))
-            """
-        case .isOther(let owner, let name, let login):
-            """
-            this login belongs to the \(owner.rawValue)'s own account, \(name); the \(owner.opposite.rawValue) needs \
-            another\(control: .otherwise("If it is the \(owner.rawValue)'s login that is wrong: \(login)"))
-            """
+            localized(
+                "the bot's token lacks \(scopes.joined(separator: localized(", "))); nothing was changed; \(control: .scopes(advice))"
+            )
+        case .isOther(.human, let name, let login):
+            localized(
+                "this login belongs to the human's own account, \(name); the bot needs another\(control: .otherwise(Self.mistake(of: .human, login)))"
+            )
+        case .isOther(.bot, let name, let login):
+            localized(
+                "this login belongs to the bot's own account, \(name); the human needs another\(control: .otherwise(Self.mistake(of: .bot, login)))"
+            )
         case .isBound(let before, let after, let again):
-            """
-            this login belongs to \(after), but this mirror belongs to \(before), of whom it has learned or as whom \
-            it has sent\(control: .otherwise(Self.ways(of: after, again: again)))
-            """
+            localized(
+                "this login belongs to \(after), but this mirror belongs to \(before), of whom it has learned or as whom it has sent\(control: .otherwise(Self.ways(of: after, again: again)))"
+            )
         case .isHeld(let mirror):
-            "could not change the account of mirror \(mirror): a worker holds it; stop it first"
+            localized(
+                "could not change the account of mirror \(mirror): a worker holds it; stop it first"
+            )
         }
     }
 
+    private static func mistake(of owner: AccountRole, _ login: String) -> String {
+        owner == .human
+            ? localized("If it is the human's login that is wrong: \(login)")
+            : localized("If it is the bot's login that is wrong: \(login)")
+    }
+
     private static func ways(of account: String, again: String) -> String {
-        "A mirror of its own for \(account): --mirror NAME. To go on with \(account) here: \(again)"
+        localized(
+            "A mirror of its own for \(account): --mirror NAME. To go on with \(account) here: \(again)"
+        )
     }
 }
 
@@ -168,10 +180,13 @@ extension HumanMirror {
                 of: verified.network, account: verified.account.id, now: now)
             return (report.lines, [])
         } catch {
+            let reason = "\(error)"
             return (
                 [],
                 [
-                    "the rules of \(verified.network.host) for bots are not known here: \(error); read them there"
+                    localized(
+                        "the rules of \(verified.network.host) for bots are not known here: \(reason); read them there"
+                    )
                 ]
             )
         }
@@ -185,19 +200,24 @@ extension HumanMirror {
             isKept ? configuration.obstacles(toLoginOf: role, on: account.network) : []
         if !isKept, account.credentials.expiresAt != nil {
             warnings.append(
-                "this token expires, and only a login that is kept can be renewed: log in without --print, where "
-                    + "\(Setting.secretKey.name) and \(Setting.databaseURL.name) are those of the worker"
+                localized(
+                    "this token expires, and only a login that is kept can be renewed: log in without --print, where \(Setting.secretKey.name) and \(Setting.databaseURL.name) are those of the worker"
+                )
             )
         }
         if role == .human, verified.network.canWrite == true {
             warnings.append(
-                "the human's keys can write, which mirror-bot never needs; log in again with an app that reads"
+                localized(
+                    "the human's keys can write, which mirror-bot never needs; log in again with an app that reads"
+                )
             )
         }
         // If the API has no such mark, another warning says so.
         if role == .bot, !verified.account.isBot, verified.network.name.traits.returnsBotMark {
             warnings.append(
-                "the account does not say that it is automated; the first run marks it, where the network lets it"
+                localized(
+                    "the account does not say that it is automated; the first run marks it, where the network lets it"
+                )
             )
         }
         return warnings

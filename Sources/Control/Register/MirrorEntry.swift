@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 import Posts
 package import Settings
 
@@ -41,16 +42,19 @@ package struct MirrorEntry: Sendable {
         for key in object.keys.sorted()
         where !["name", "settings", "credentials", "missing"].contains(key) {
             throw EntryProblem(
-                Self.shown(key), "is no field of a mirror; expected name, settings and credentials")
+                Self.shown(key),
+                localized("is no field of a mirror; expected name, settings and credentials"))
         }
-        guard let value = object["name"] else { throw EntryProblem("name", "is missing") }
+        guard let value = object["name"] else {
+            throw EntryProblem("name", localized("is missing"))
+        }
         guard case .text(let name) = value, MirrorSettings.isName(name) else {
-            throw EntryProblem("name", "is not \(MirrorSettings.nameForm)")
+            throw EntryProblem("name", localized("is not \(MirrorSettings.nameForm)"))
         }
         self.init(name: name)
         if let value = object["settings"] {
             guard case .object(let values) = value else {
-                throw EntryProblem("settings", "is no object")
+                throw EntryProblem("settings", localized("is no object"))
             }
             for (key, value) in values.sorted(by: { $0.key < $1.key }) {
                 settings[key] = try value.text("settings.\(Self.shown(key))")
@@ -58,7 +62,7 @@ package struct MirrorEntry: Sendable {
         }
         if let value = object["credentials"] {
             guard case .object(let roles) = value else {
-                throw EntryProblem("credentials", "is no object")
+                throw EntryProblem("credentials", localized("is no object"))
             }
             logins = try Self.logins(roles, path: "credentials.")
         }
@@ -77,10 +81,11 @@ package struct MirrorEntry: Sendable {
         var logins: [AccountRole: StoredLogin] = [:]
         for (key, value) in roles.sorted(by: { $0.key < $1.key }) {
             guard let role = AccountRole(rawValue: key) else {
-                throw EntryProblem(path + shown(key), "is no role; expected human and bot")
+                throw EntryProblem(
+                    path + shown(key), localized("is no role; expected human and bot"))
             }
             guard case .object(let fields) = value else {
-                throw EntryProblem(path + key, "is no object")
+                throw EntryProblem(path + key, localized("is no object"))
             }
             logins[role] = try login(fields, of: role, path: "\(path)\(key).")
         }
@@ -92,9 +97,9 @@ package struct MirrorEntry: Sendable {
     ) throws(EntryProblem) -> StoredLogin {
         guard case .text(let word)? = fields["network"], let network = NetworkName(rawValue: word)
         else {
-            let names = NetworkName.known.map(\.rawValue).joined(separator: ", ")
+            let names = NetworkName.known.map(\.rawValue).joined(separator: localized(", "))
             throw EntryProblem(
-                "\(path)network", "is missing or no network; expected one of \(names)")
+                "\(path)network", localized("is missing or no network; expected one of \(names)"))
         }
         let networkFields = network.descriptor.fields.map(\.field)
         var values: [AccountField: Secret] = [:]
@@ -104,31 +109,36 @@ package struct MirrorEntry: Sendable {
             let fieldPath = path + shown(key)
             if key == Self.expires {
                 guard case .number(let text) = value, let milliseconds = Int64(text) else {
-                    throw EntryProblem(fieldPath, "is no number of milliseconds since 1970")
+                    throw EntryProblem(
+                        fieldPath, localized("is no number of milliseconds since 1970"))
                 }
                 expires = Date(milliseconds: milliseconds)
                 continue
             }
             let text = try value.text(fieldPath)
             if key == Self.address {
-                address = try canonical(fieldPath, expected: "an address such as https://host") {
+                address = try canonical(
+                    fieldPath, expected: localized("an address such as https://host")
+                ) {
                     try ServerURL.normalized(text, setting: fieldPath)
                 }
                 continue
             }
             guard let field = networkFields.first(where: { $0.key == key }) else {
-                let names = networkFields.map(\.key).joined(separator: ", ")
+                let names = networkFields.map(\.key).joined(separator: localized(", "))
                 throw EntryProblem(
-                    fieldPath, "is no credential of \(network.displayName); expected \(names)")
+                    fieldPath,
+                    localized("is no credential of \(network.displayName); expected \(names)"))
             }
-            let expected = field.isSecret ? "a text" : field.form
+            let expected = field.isSecret ? localized("a text") : field.form
             let value = try canonical(fieldPath, expected: expected) {
                 try field.canonicalize(text, fieldPath)
             }
             values[field] = Secret(value)
         }
         for field in network.descriptor.required(by: role) where values[field] == nil {
-            throw EntryProblem(path + field.key, "is missing; \(network.displayName) needs it")
+            throw EntryProblem(
+                path + field.key, localized("is missing; \(network.displayName) needs it"))
         }
         return StoredLogin(
             credentials: AccountCredentials(network: network, values, expiresAt: expires),
@@ -145,7 +155,8 @@ package struct MirrorEntry: Sendable {
         do {
             return try body()
         } catch {
-            throw EntryProblem(field, "cannot be used; expected \(looks.replacing("`", with: ""))")
+            throw EntryProblem(
+                field, localized("cannot be used; expected \(looks.replacing("`", with: ""))"))
         }
     }
 
@@ -160,18 +171,18 @@ package struct MirrorEntry: Sendable {
                 (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F
             }
                 || name.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F })
-        return isName ? name : "(a name that is not shown)"
+        return isName ? name : localized("(a name that is not shown)")
     }
 
     fileprivate static func checked(_ text: String, _ field: String) throws(EntryProblem) -> String
     {
-        guard !text.isEmpty else { throw EntryProblem(field, "is empty") }
+        guard !text.isEmpty else { throw EntryProblem(field, localized("is empty")) }
         guard text.utf8.count <= maximumValueBytes else {
-            throw EntryProblem(field, "is longer than \(maximumValueBytes) bytes")
+            throw EntryProblem(field, localized("is longer than \(maximumValueBytes) bytes"))
         }
         guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
         else {
-            throw EntryProblem(field, "holds a control character")
+            throw EntryProblem(field, localized("holds a control character"))
         }
         return text
     }
@@ -234,7 +245,12 @@ package struct EntryProblem: Error, Codable, Equatable, Sendable, CustomStringCo
     }
 
     package var description: String {
-        (line.map { "line \($0): " } ?? "") + (field.map { "\($0) \(problem)" } ?? problem)
+        switch (line, field) {
+        case (let line?, let field?): localized("line \(line): \(field) \(problem)")
+        case (let line?, nil): localized("line \(line): \(problem)")
+        case (nil, let field?): "\(field) \(problem)"
+        case (nil, nil): problem
+        }
     }
 }
 
@@ -258,16 +274,18 @@ private enum EntryValue: Codable {
     /// Parses a text that is one JSON object.
     static func object(_ data: Data) throws(EntryProblem) -> [String: EntryValue] {
         guard data.count <= MirrorEntry.maximumBytes else {
-            throw EntryProblem(nil, "is longer than \(MirrorEntry.maximumBytes) bytes")
+            throw EntryProblem(nil, localized("is longer than \(MirrorEntry.maximumBytes) bytes"))
         }
         guard String(validating: data, as: UTF8.self) != nil else {
-            throw EntryProblem(nil, "is not valid UTF-8")
+            throw EntryProblem(nil, localized("is not valid UTF-8"))
         }
         // Decoding fails only if the text is no JSON.
         guard let value = try? JSONDecoder().decode(EntryValue.self, from: data) else {
-            throw EntryProblem(nil, "is not valid JSON")
+            throw EntryProblem(nil, localized("is not valid JSON"))
         }
-        guard case .object(let object) = value else { throw EntryProblem(nil, "is no JSON object") }
+        guard case .object(let object) = value else {
+            throw EntryProblem(nil, localized("is no JSON object"))
+        }
         return object
     }
 
@@ -305,7 +323,8 @@ private enum EntryValue: Codable {
         switch self {
         case .text(let text): return try MirrorEntry.checked(text, field)
         case .number(let text): return text
-        case .object, .list, .other: throw EntryProblem(field, "is neither a text nor a number")
+        case .object, .list, .other:
+            throw EntryProblem(field, localized("is neither a text nor a number"))
         }
     }
 }

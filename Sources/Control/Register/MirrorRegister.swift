@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Mirroring
 import Posts
 import Settings
@@ -55,7 +56,9 @@ package struct MirrorRegister: Sendable {
         guard try await write([(line: 0, entry: entry)], onlyNew: true).added == [entry.name] else {
             throw ChangeRefusal(
                 .over,
-                "there is a mirror \(entry.name) already; mirror-bot set, login and mirrors import change it"
+                localized(
+                    "there is a mirror \(entry.name) already; mirror-bot set, login and mirrors import change it"
+                )
             )
         }
         return MirrorAddition(
@@ -88,12 +91,13 @@ package struct MirrorRegister: Sendable {
                 do throws(EntryProblem) {
                     let entry = try content.get()
                     if let first = names.updateValue(line, forKey: entry.name) {
-                        throw EntryProblem("name", "is that of line \(first) too")
+                        throw EntryProblem("name", localized("is that of line \(first) too"))
                     }
                     if let bot = entry.logins[.bot]?.credentials.fingerprint,
                         let first = bots.updateValue(line, forKey: bot)
                     {
-                        throw EntryProblem("credentials.bot", "is the bot of line \(first) too")
+                        throw EntryProblem(
+                            "credentials.bot", localized("is the bot of line \(first) too"))
                     }
                     entries.append((line, entry))
                 } catch {
@@ -164,7 +168,7 @@ package struct MirrorRegister: Sendable {
             for entry in entries {
                 let existing = stored[entry.name]
                 if let problem = existing?.problem {
-                    throw ChangeRefusal(.changed, "mirror \(entry.name) \(problem)")
+                    throw ChangeRefusal(.changed, localized("mirror \(entry.name) \(problem)"))
                 }
                 if onlyNew, existing != nil { continue }
                 let settings = entry.settings.filter { existing?.settings[$0.key] != $0.value }
@@ -327,21 +331,22 @@ private struct EntryChecker {
 
     mutating func check(_ entry: MirrorEntry, _ stored: RegisterRows.Row?) throws(EntryProblem) {
         if let problem = stored?.problem {
-            throw EntryProblem("name", "is that of a mirror that \(problem)")
+            throw EntryProblem("name", localized("is that of a mirror that \(problem)"))
         }
         for name in entry.settings.keys.sorted() {
             let field = "settings.\(MirrorEntry.shown(name))"
             guard let setting = AnySetting.named(name) else {
                 let problem = RetiredSetting.named(name)?.problem
                 throw EntryProblem(
-                    field, problem ?? "is no setting; mirror-bot set --help lists them")
+                    field, problem ?? localized("is no setting; mirror-bot set --help lists them"))
             }
             guard !setting.isSecret else {
-                throw EntryProblem(field, "is a secret, which belongs into credentials")
+                throw EntryProblem(field, localized("is a secret, which belongs into credentials"))
             }
             guard setting.canBeStored else {
                 throw EntryProblem(
-                    field, "belongs to the process or to a login, and is not set for a mirror")
+                    field,
+                    localized("belongs to the process or to a login, and is not set for a mirror"))
             }
         }
         let logins = entry.logins
@@ -349,7 +354,8 @@ private struct EntryChecker {
             bot.credentials.openSameAccount(as: human.credentials)
         {
             throw EntryProblem(
-                "credentials.bot", "opens the human's own account; the bot needs another")
+                "credentials.bot", localized("opens the human's own account; the bot needs another")
+            )
         }
         let settings = (stored?.settings ?? [:]).merging(entry.settings) { _, new in new }
         let key = Key(
@@ -369,22 +375,25 @@ private struct EntryChecker {
     /// The problem without any value, because a misplaced value may be a secret.
     private func problem(of entry: MirrorEntry, _ error: any Error) -> EntryProblem {
         guard let error = error as? ConfigurationError else {
-            return EntryProblem("settings", "cannot be used")
+            return EntryProblem("settings", localized("cannot be used"))
         }
         guard let setting = AnySetting.named(error.setting),
             let value = entry.settings[setting.name]
         else {
             return EntryProblem(
                 "settings",
-                "do not go together with \(error.setting), which is set for the mirror or the process"
+                localized(
+                    "do not go together with \(error.setting), which is set for the mirror or the process"
+                )
             )
         }
         if setting.form.choices?.contains(value) == true {
             return EntryProblem(
-                "settings.\(setting.name)", "does not go together with the mirror's networks")
+                "settings.\(setting.name)",
+                localized("does not go together with the mirror's networks"))
         }
         return EntryProblem(
             "settings.\(setting.name)",
-            "cannot be used; expected \(setting.form.words.replacing("`", with: ""))")
+            localized("cannot be used; expected \(setting.form.words.replacing("`", with: ""))"))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Mirroring
 import Posts
 import Settings
@@ -33,7 +34,8 @@ struct RegisterRows: Sendable {
             let problem = try MirrorTable.moveMark(of: row)?.problem
             rows[try row.text("mirror")] = Row(
                 problem: problem
-                    ?? (isRemoved ? "is being removed; mirror-bot mirrors remove continues" : nil))
+                    ?? (isRemoved
+                        ? localized("is being removed; mirror-bot mirrors remove continues") : nil))
         }
         for row in try connection.query(
             "SELECT mirror, name, value FROM settings WHERE mirror IN \(list: names)")

@@ -1,5 +1,6 @@
 import Archive
 package import Foundation
+import Localization
 package import Mirroring
 package import Outbox
 package import Posts
@@ -100,7 +101,8 @@ extension ActionList {
         if let cursor = search.cursor {
             guard let place = ActionFilter.Place(cursor) else {
                 throw ChangeRefusal(
-                    .unusable, "\"\(cursor.prefix(60))\" is no place in the list of actions")
+                    .unusable,
+                    localized("\"\(cursor.prefix(60))\" is no place in the list of actions"))
             }
             filter.place = place
         }

@@ -1,3 +1,4 @@
+import Localization
 package import Mirroring
 import Posts
 
@@ -13,57 +14,61 @@ package struct ActionNameError: Error, Equatable, Sendable, CustomStringConverti
 
     static func preview(_ name: String) -> ActionNameError {
         ActionNameError(
-            text: """
-                \(control: .typed(name)) is a slot of a day that is not planned yet; \(control: .skip) leaves it out
-                """)
+            text: localized(
+                "\(control: .typed(name)) is a slot of a day that is not planned yet; \(control: .skip) leaves it out"
+            ))
     }
 
     static func unknown(_ name: String) -> ActionNameError {
         ActionNameError(
-            text: """
-                \(control: .typed(name)) is no action of this mirror; \
-                \(control: .actionNames(TypedSlot.forms))
-                """)
+            text: localized(
+                "\(control: .typed(name)) is no action of this mirror; \(control: .actionNames(TypedSlot.forms))"
+            ))
     }
 
     /// - Parameter count: The number of slots on the day.
     static func noSlot(_ slot: Slot.Name, of count: Int) -> ActionNameError {
         let number = slot.part > 1 ? "\(slot.number)/\(slot.part)" : "\(slot.number)"
         return ActionNameError(
-            text:
+            text: localized(
                 "\(slot.day) has no slot \(number), but \(count); \(control: .plan(of: slot.day)) shows them"
-        )
+            ))
     }
 
     /// - Parameter times: The times of the day's slots.
     static func nothing(at minute: MinuteOfDay, of day: LocalDay, but times: [MinuteOfDay])
         -> ActionNameError
     {
-        let slots =
-            times.isEmpty
-            ? "no slot"
-            : "no slot at \(minute), but at \(times.map(\.description).joined(separator: ", "))"
+        guard !times.isEmpty else {
+            return ActionNameError(
+                text: localized("\(day) has no slot; \(control: .plan(of: day)) shows the day"))
+        }
+        let others = times.map(\.description).joined(separator: localized(", "))
         return ActionNameError(
-            text: "\(day) has \(slots); \(control: .plan(of: day)) shows the day")
+            text: localized(
+                "\(day) has no slot at \(minute), but at \(others); \(control: .plan(of: day)) shows the day"
+            ))
     }
 
     /// - Parameter slots: The slots at that time.
     static func several(at minute: MinuteOfDay, _ slots: [String]) -> ActionNameError {
         ActionNameError(
-            text:
-                "several slots are at \(minute); name one of them: \(slots.joined(separator: ", "))"
-        )
+            text: localized(
+                "several slots are at \(minute); name one of them: \(slots.joined(separator: localized(", ")))"
+            ))
     }
 
-    static let nothingNext = ActionNameError(
-        text:
-            "no post is planned or to be planned in the next weeks; \(control: .health) says why")
+    static var nothingNext: ActionNameError {
+        ActionNameError(
+            text: localized(
+                "no post is planned or to be planned in the next weeks; \(control: .health) says why"
+            ))
+    }
 
     static func ambiguous(_ name: String, _ actions: [String]) -> ActionNameError {
         ActionNameError(
-            text: """
-                "\(name.prefix(60))" is the beginning of several ids; give more digits: \
-                \(actions.joined(separator: ", "))
-                """)
+            text: localized(
+                "\"\(name.prefix(60))\" is the beginning of several ids; give more digits: \(actions.joined(separator: localized(", ")))"
+            ))
     }
 }

@@ -2,6 +2,7 @@ import Archive
 import Conduct
 import Favorites
 package import Foundation
+import Localization
 import MeCab
 package import Mirroring
 import Networks
@@ -117,8 +118,9 @@ package struct ExplainReport: Codable, Sendable {
     /// The progress of undoing an action.
     package struct TakingBack: Codable, Equatable, Sendable {
         /// The sentence for a text of which ``isStillShown`` is true.
-        package static let stillShown =
-            "the server still shows the text to anybody who has the link"
+        package static var stillShown: String {
+            localized("the server still shows the text to anybody who has the link")
+        }
 
         package var reason: ReportedReason
         package var asked: Date
@@ -138,7 +140,8 @@ package struct ExplainReport: Codable, Sendable {
         init?(_ action: Action) {
             guard let undo = action.undo, action.state != .skipped else { return nil }
             let text =
-                undo.reason == .outbox(.byPerson) ? "a person asked to take it back" : nil
+                undo.reason == .outbox(.byPerson)
+                ? localized("a person asked to take it back") : nil
             reason = ReportedReason(undo.reason, text: text)
             asked = undo.asked
             attempts = undo.attempts
@@ -258,7 +261,7 @@ package struct ExplainReporter: Sendable {
         report.attempts = action.attempts
         report.person = try await mirror.persons(of: [action])[action.id]
         report.text = action.text
-        report.why = action.explanation?.summary
+        report.why = (action.explanation?.summary).map(StoredText.inWords)
         report.note = action.wording?.note
         report.choice = action.explanation?.oldReply.map(ExplainReport.Choice.init)
         report.pattern = action.explanation?.pattern
@@ -307,7 +310,8 @@ package struct ExplainReporter: Sendable {
         case .deny where action.reason != .rule(.denied):
             rules.append(ReportedReason(.rule(.denied)))
         case .allow:
-            rules.append(ReportedReason("allowed", text: "the author or the operator agreed"))
+            rules.append(
+                ReportedReason("allowed", text: localized("the author or the operator agreed")))
         case .deny, .none: break
         }
         return action.kind == .reply ? rules + (try await rulesOfReplies(to: author)) : rules
@@ -322,9 +326,12 @@ package struct ExplainReporter: Sendable {
             let reason = fitness.reason, configuration.fitness != .off
         {
             let comesLater = fitness.grade == Fitness.Grade.fit.rawValue && fitness.window.isEmpty
-            var text = ReportedReason(reason).text
-            if !fitness.window.isEmpty { text += ", and is used then: \(fitness.window)" }
-            if comesLater { text += ", and comes after the plain ones" }
+            let sentence = ReportedReason(reason).text
+            var text = sentence
+            if !fitness.window.isEmpty {
+                text = localized("\(sentence), and is used then: \(fitness.window)")
+            }
+            if comesLater { text = localized("\(sentence), and comes after the plain ones") }
             // Other settings of the fitness prefer no texts.
             if !comesLater || configuration.fitness == .plain {
                 rules.append(ReportedReason(reason, text: text))
@@ -342,7 +349,8 @@ package struct ExplainReporter: Sendable {
         return rules + [
             ReportedReason(
                 "texts",
-                text: "\(texts.unfit) of \(textCount) texts are not posted: \(texts.commonest)")
+                text: localized(
+                    "\(texts.unfit) of \(textCount) texts are not posted: \(texts.commonest)"))
         ]
     }
 
@@ -368,8 +376,9 @@ package struct ExplainReporter: Sendable {
         return mostFrequentFirst.map { reason, count in
             ReportedReason(
                 .rule(reason),
-                text: "\(count) of \(past.count) old replies to this person may not be sent: "
-                    + reason.sentence)
+                text: localized(
+                    "\(count) of \(past.count) old replies to this person may not be sent: \(reason.sentence)"
+                ))
         }
     }
 
@@ -392,7 +401,7 @@ package struct ExplainReporter: Sendable {
             let id = PostID(network: target.author.network, value: target.post)
             guard let example = try await favorites.example(id) else {
                 report.judgementProblem =
-                    "the post's text is not kept, so it cannot be judged again"
+                    localized("the post's text is not kept, so it cannot be judged again")
                 return
             }
             report.target?.text = example.text
@@ -443,7 +452,9 @@ package struct ExplainReporter: Sendable {
         let accounts = try await FoundAccounts(in: mirror)
         if let problem = accounts.problem(.bot) {
             report.judgementNow = try await classifier.classify([item.example]).first.map(judgement)
-            report.rules = [ReportedReason("no-account", text: "nothing is favorited: \(problem)")]
+            report.rules = [
+                ReportedReason("no-account", text: localized("nothing is favorited: \(problem)"))
+            ]
             report.verdict = .nothing
             return report
         }
@@ -480,17 +491,20 @@ package struct ExplainReporter: Sendable {
         if configuration.favoriteMode == .off {
             report.rules.append(
                 ReportedReason(
-                    "mode-off", text: "nothing is favorited: \(Setting.favoriteMode.name) is off"))
+                    "mode-off",
+                    text: localized("nothing is favorited: \(Setting.favoriteMode.name) is off")))
         }
         if let refusal = prospect.refusal {
             report.rules.append(ReportedReason(.rule(refusal.reason), text: refusal.message))
         }
         if let waiting = prospect.result.waiting {
             report.rules.append(
-                ReportedReason("too-little-learned", text: "too little was learned: \(waiting)"))
+                ReportedReason(
+                    "too-little-learned", text: localized("too little was learned: \(waiting)")))
         } else if !prospect.result.isFavorite {
-            let text =
+            let text = localized(
                 "the rate is not above the threshold of \(threshold.formatted(.number.grouping(.never)))"
+            )
             report.rules.append(ReportedReason("below-threshold", text: text))
         }
         guard report.rules.isEmpty else {
@@ -498,7 +512,7 @@ package struct ExplainReporter: Sendable {
             return
         }
         report.verdict = prospect.isAutomatic ? .favorite : .suggestion
-        report.why = "the human favorites posts like this one\(prospect.condition)"
+        report.why = localized("the human favorites posts like this one\(prospect.condition)")
     }
 }
 
@@ -647,11 +661,43 @@ extension HumanMirror {
         var names: [String] = []
         let persons = try await persons(of: Array(actions.prefix(Self.mostNamed)))
         for action in actions.prefix(Self.mostNamed) {
-            let person = persons[action.id].map { " about \($0.name)" } ?? ""
-            names.append(
-                "\(action.id) (\(action.kind.rawValue)\(person), \(action.state.rawValue))")
+            let kind = action.kind.word
+            let state = action.state.word
+            if let person = persons[action.id] {
+                names.append(localized("\(action.id) (\(kind) about \(person.name), \(state))"))
+            } else {
+                names.append(localized("\(action.id) (\(kind), \(state))"))
+            }
         }
-        return names + (actions.count > Self.mostNamed ? ["and others"] : [])
+        return names + (actions.count > Self.mostNamed ? [localized("and others")] : [])
+    }
+}
+
+extension ActionKind {
+    /// The kind as a word of a sentence.
+    var word: String {
+        switch self {
+        case .post: localized("post")
+        case .reply: localized("reply")
+        case .favorite: localized("favorite")
+        }
+    }
+}
+
+extension ActionState {
+    /// The state as a word of a sentence.
+    fileprivate var word: String {
+        switch self {
+        case .planned: localized("planned")
+        case .claimed: localized("claimed")
+        case .sending: localized("sending")
+        case .suggested: localized("suggested")
+        case .done: localized("done")
+        case .skipped: localized("skipped")
+        case .expired: localized("expired")
+        case .failed: localized("failed")
+        case .undone: localized("undone")
+        }
     }
 }
 

@@ -1,3 +1,5 @@
+import Localization
+
 /// A cache of the values that reports compute, bounded in number.
 ///
 /// Each value has a stamp that changes with the rows from which it is computed. The caller reads
@@ -8,6 +10,8 @@ package actor KeptReports {
     private struct Key: Hashable {
         let mirror: String
         let part: String
+        /// The language of the sentences in the value.
+        let language: Language
     }
 
     private struct CachedValue {
@@ -39,7 +43,7 @@ package actor KeptReports {
         _ part: String, of mirror: String, stamp: String, _ make: @Sendable () async throws -> Value
     ) async throws -> Value {
         requestCount += 1
-        let key = Key(mirror: mirror, part: part)
+        let key = Key(mirror: mirror, part: part, language: .current)
         if let cached = cache[key], cached.stamp == stamp, let value = cached.value as? Value {
             cache[key]?.lastRequest = requestCount
             return value

@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Mirroring
 import Outbox
 import Posts
@@ -68,7 +69,8 @@ package struct MetricsReport: Sendable {
         let storage = installation.storage
         if case .one(let name) = scope {
             guard try await MirrorTable.isKnown(name, in: storage) else {
-                throw ConfigurationError("the mirror", "is not in the database", part: .mirror)
+                throw ConfigurationError(
+                    localized("the mirror"), localized("is not in the database"), part: .mirror)
             }
             let mirrors = try await MirrorTable.records(of: [name], in: storage)
             try await exposition.addEach(of: mirrors, in: installation, now: now)

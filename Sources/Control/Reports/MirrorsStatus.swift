@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Mirroring
 import Outbox
 import Settings
@@ -244,20 +245,25 @@ extension MirrorsStatus.Check {
             failure = standings.isEmpty ? .configuration : nil
             text =
                 switch standings.count {
-                case 0 where query.words == nil: "there is no mirror in the database \(place)"
+                case 0 where query.words == nil:
+                    localized("there is no mirror in the database \(place)")
                 case 0:
-                    "no mirror of the database \(place) has these words in its name or its handles"
-                case let count: "all \(count) mirrors do their work, or pause as they were told"
+                    localized(
+                        "no mirror of the database \(place) has these words in its name or its handles"
+                    )
+                case let count:
+                    localized("all \(count) mirrors do their work, or pause as they were told")
                 }
             return
         }
-        let names = failing.prefix(Self.listed).map(\.name).joined(separator: ", ")
-        let unlisted =
-            failing.count > Self.listed ? " and \(failing.count - Self.listed) more" : ""
+        let listed = failing.prefix(Self.listed).map(\.name).joined(separator: localized(", "))
+        let names =
+            failing.count > Self.listed
+            ? localized("\(listed) and \(failing.count - Self.listed) more") : listed
         failure = worst.health.failure
-        text =
-            "\(failing.count) of \(standings.count) mirrors do not work: \(names)\(unlisted); "
-            + "\(worst.name): \(worst.health.verdict.text)"
+        text = localized(
+            "\(failing.count) of \(standings.count) mirrors do not work: \(names); \(worst.name): \(worst.health.verdict.text)"
+        )
     }
 }
 

@@ -1,5 +1,6 @@
 import Archive
 package import Foundation
+import Localization
 package import Mirroring
 package import Networks
 import Outbox
@@ -71,28 +72,31 @@ package struct MonthForecast: Equatable, Sendable {
         guard let samplePrices = prices.values.first else { return nil }
         budget = settings.monthlyBudget
         var dailyWork: [Line] = []
-        func add(_ count: Int, _ what: String, cost: Money) {
+        func add(_ count: Int, _ what: LocalizedText, cost: Money) {
             if count > 0, cost > .zero {
-                dailyWork.append(Line(what: "\(count) \(what)", amount: cost))
+                dailyWork.append(Line(what: what.description, amount: cost))
             }
         }
         if let bot = prices[.bot] {
             let mentions = Self.count(rates.mentions)
             add(
-                mentions, "mentions and answers",
+                mentions, LocalizedText("\(mentions) mentions and answers"),
                 cost: (bot.priceOfReading(1, .mentions, .bot, settings) + bot.reply) * mentions)
             if networks[.bot]?.descriptor.policy?.isAcknowledged(settings) ?? true {
-                add(Self.count(rates.posts), "posts", cost: bot.post * Self.count(rates.posts))
+                let posts = Self.count(rates.posts)
+                add(posts, LocalizedText("\(posts) posts"), cost: bot.post * posts)
             }
         }
         if let human = prices[.human] {
             let posts = Self.count(rates.humanPosts)
             add(
-                posts, "new posts of the human read",
+                posts, LocalizedText("\(posts) new posts of the human read"),
                 cost: human.priceOfReading(1, .ownPosts, .human, settings) * posts)
         }
         let home = samplePrices.homeShare(settings) * Self.days
-        add(home > .zero ? Self.days : 0, "days of home timelines", cost: home)
+        add(
+            home > .zero ? Self.days : 0, LocalizedText("\(Self.days) days of home timelines"),
+            cost: home)
         if let human = prices[.human] {
             let otherCostPerDay = Money(
                 microdollars: dailyWork.map(\.amount).reduce(.zero, +).microdollars / Self.days)
@@ -104,7 +108,9 @@ package struct MonthForecast: Equatable, Sendable {
                 human.priceOfOwnPost(settings) * originals * Self.days, plan.followingShare)
             if originals > 0, costOfLooks > .zero {
                 dailyWork.append(
-                    Line(what: "looks whether originals are still there", amount: costOfLooks))
+                    Line(
+                        what: localized("looks whether originals are still there"),
+                        amount: costOfLooks))
             }
         }
         let costOfDailyWork = dailyWork.map(\.amount).reduce(.zero, +)
@@ -117,9 +123,11 @@ package struct MonthForecast: Equatable, Sendable {
         lines = dailyWork + (learning ?? [])
         assumptions =
             [
-                "\(Self.rate(rates.posts, "post")) and \(Self.rate(rates.mentions, "mention")) a day (\(rates.source))"
+                localized(
+                    "\(Self.postRate(rates.posts)) and \(Self.mentionRate(rates.mentions)) a day (\(rates.source))"
+                )
             ]
-            + samplePrices.assumptions(settings) + ["the prices of \(samplePrices.day)"]
+            + samplePrices.assumptions(settings) + [localized("the prices of \(samplePrices.day)")]
     }
 
     /// The cost of training, paid from the money that the daily work leaves.
@@ -140,17 +148,22 @@ package struct MonthForecast: Equatable, Sendable {
             lines.append(Line(what: what, amount: paid))
         }
         if let posts = left.itemsLeft(of: .ownPosts) {
-            pay("older posts", .past(.ownPosts), atMost: price(posts, .ownPosts))
+            pay(localized("older posts"), .past(.ownPosts), atMost: price(posts, .ownPosts))
         }
         guard settings.favoriteMode != .off else { return lines }
         if let favorites = left.itemsLeft(of: .favorites) {
-            pay("older favorites", .past(.favorites), atMost: price(favorites, .favorites))
+            pay(
+                localized("older favorites"), .past(.favorites),
+                atMost: price(favorites, .favorites))
         }
         if let home = left.itemsLeft(of: .home) {
-            pay("posts to compare them with", .past(.home), atMost: price(home, .home))
+            pay(
+                localized("posts to compare them with"), .past(.home), atMost: price(home, .home))
         }
         // On each day with new favorites, the newest favorites are read.
-        pay("new favorites", .past(.favorites), atMost: price(newFavoritesRead, .favorites) * days)
+        pay(
+            localized("new favorites"), .past(.favorites),
+            atMost: price(newFavoritesRead, .favorites) * days)
         return lines
     }
 
@@ -159,10 +172,22 @@ package struct MonthForecast: Equatable, Sendable {
 
     private static func count(_ rate: Double) -> Int { Int((rate * Double(days)).rounded()) }
 
-    /// Returns a rate in words, such as `3 posts` or `1.5 mentions`.
-    private static func rate(_ rate: Double, _ name: String) -> String {
-        let number = rate.formatted(.number.precision(.fractionLength(0...1)).grouping(.never))
-        return "\(number) \(name)\(number == "1" ? "" : "s")"
+    /// Returns a rate in words, such as `3 posts`.
+    private static func postRate(_ rate: Double) -> String {
+        let (number, isOne) = number(rate)
+        return localized(isOne ? "\(number) post" : "\(number) posts")
+    }
+
+    /// Returns a rate in words, such as `1.5 mentions`.
+    private static func mentionRate(_ rate: Double) -> String {
+        let (number, isOne) = number(rate)
+        return localized(isOne ? "\(number) mention" : "\(number) mentions")
+    }
+
+    /// Returns a rate with one decimal at most, and whether it reads as 1.
+    private static func number(_ rate: Double) -> (text: String, isOne: Bool) {
+        let text = rate.formatted(.number.precision(.fractionLength(0...1)).grouping(.never))
+        return (text, text == "1")
     }
 }
 
@@ -180,12 +205,12 @@ extension HumanMirror {
     package func rates(now: Date) async throws -> MonthForecast.Rates {
         let times = try await archive.scheduleRows()
         var posts = Self.unknownRate
-        var source = "assumed, for no posts are known"
+        var source = localized("assumed, for no posts are known")
         if let first = times.first?.day, let last = times.last?.day {
             let start = max(first, last.advanced(by: 1 - Self.ratedDays))
             posts =
                 Double(times.count { $0.day >= start }) / Double(last.ordinal - start.ordinal + 1)
-            source = "as the human posted last"
+            source = localized("as the human posted last")
         }
         let startOfMentions = now - Double(Self.mentionDays) * 86_400
         let rows = try await storage.query(

@@ -1,5 +1,6 @@
 import Archive
 import Foundation
+import Localization
 import Mirroring
 import Outbox
 import Posts
@@ -39,9 +40,8 @@ struct NameResolver: Sendable {
             guard case .post(let name, _) = action.payload else {
                 throw ChangeRefusal(
                     .unusable,
-                    saying:
-                        "\(control: .action(word)) is a \(action.kind.rawValue) and no slot of a plan"
-                )
+                    saying: localized(
+                        "\(control: .action(word)) is a \(action.kind.word) and no slot of a plan"))
             }
             return isStored ? action : try await slot(name.description, now: now)
         } catch let error as ActionNameError {
@@ -56,10 +56,9 @@ struct NameResolver: Sendable {
         guard slot.parent == nil else {
             throw ChangeRefusal(
                 .unusable,
-                saying: """
-                    \(control: .part(slot.subject, at: LocalTime(slot.due, in: zone).minute)) continues a thread that \
-                    has begun; it can only be skipped
-                    """)
+                saying: localized(
+                    "\(control: .part(slot.subject, at: LocalTime(slot.due, in: zone).minute)) continues a thread that has begun; it can only be skipped"
+                ))
         }
         return slot
     }
@@ -77,7 +76,8 @@ struct NameResolver: Sendable {
     func postOfItsOwn(_ word: String) async throws -> Post {
         let post = try await post(word)
         guard !post.isReply else {
-            throw ChangeRefusal(.unusable, "that post answers somebody, and is not posted alone")
+            throw ChangeRefusal(
+                .unusable, localized("that post answers somebody, and is not posted alone"))
         }
         return post
     }
@@ -86,7 +86,8 @@ struct NameResolver: Sendable {
         guard let post = matches.first else { throw unknownPost(word) }
         guard matches.count == 1 else {
             throw ChangeRefusal(
-                .ambiguous, "\(word) names more than one archived post; give its whole address")
+                .ambiguous,
+                localized("\(word) names more than one archived post; give its whole address"))
         }
         return post
     }
@@ -94,9 +95,9 @@ struct NameResolver: Sendable {
     private func unknownPost(_ word: String) -> ChangeRefusal {
         ChangeRefusal(
             .unknown,
-            saying:
+            saying: localized(
                 "\"\(word.prefix(60))\" names no archived post; give its address\(control: .textID)"
-        )
+            ))
     }
 
     // MARK: Texts
@@ -146,7 +147,8 @@ struct NameResolver: Sendable {
         else {
             throw ChangeRefusal(
                 .unusable,
-                saying: "\(control: .slot(action, in: zone)) has no text of an archived post")
+                saying: localized(
+                    "\(control: .slot(action, in: zone)) has no text of an archived post"))
         }
         return post
     }
@@ -161,8 +163,9 @@ struct NameResolver: Sendable {
         }
         throw ChangeRefusal(
             .ambiguous,
-            "\(word) is an archived post and a slot; write \(slot.subject) for the slot, or the post's address"
-        )
+            localized(
+                "\(word) is an archived post and a slot; write \(slot.subject) for the slot, or the post's address"
+            ))
     }
 
     /// Returns the text with which the post of a typed name would be sent.
@@ -180,13 +183,15 @@ struct NameResolver: Sendable {
         let planner = mirror.planMaker(zone: zone, store: store)
         if let reason = try await planner.objection(to: post) {
             throw ChangeRefusal(
-                .unfit, "that post is not to be sent: \(ReportedReason(reason).text)")
+                .unfit,
+                localized("that post is not to be sent: \(ReportedReason(reason).text)"))
         }
         let rules = planner.judge.rules
         switch rules.wording(of: post, try await mirror.archive.sequel(of: post)) {
         case .success(let wording): return wording
         case .failure(let refusal):
-            throw ChangeRefusal(.unfit, "that post is not fit to be sent: \(refusal)")
+            throw ChangeRefusal(
+                .unfit, localized("that post is not fit to be sent: \(refusal)"))
         }
     }
 }

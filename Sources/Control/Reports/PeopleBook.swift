@@ -1,4 +1,5 @@
 import Archive
+import Localization
 package import Mirroring
 package import Posts
 import Settings
@@ -39,11 +40,14 @@ package struct PeopleBook: Sendable {
         let shown = text.prefix(60)
         if ServerName(reference: text) != nil {
             throw ChangeRefusal(
-                .unusable, "\"\(shown)\" is a server; here one account has to be named")
+                .unusable,
+                localized("\"\(shown)\" is a server; here one account has to be named"))
         }
         guard let id = AccountID(reference: text, localHost: localHost) else {
             throw ChangeRefusal(
-                .unusable, "\"\(shown)\" is no account; expected user@host, x:12345 or did:plc:…")
+                .unusable,
+                localized(
+                    "\"\(shown)\" is no account; expected user@host, x:12345 or did:plc:…"))
         }
         guard !id.network.traits.namesAreIdentities, !id.network.traits.isIdentity(id.value) else {
             return id
@@ -54,10 +58,9 @@ package struct PeopleBook: Sendable {
         guard let named else {
             throw ChangeRefusal(
                 .unknown,
-                saying: """
-                    "\(shown)" is not known here; give the account's number or DID, which \(control: .people) shows
-                    """
-            )
+                saying: localized(
+                    "\"\(shown)\" is not known here; give the account's number or DID, which \(control: .people) shows"
+                ))
         }
         return named.id
     }
@@ -79,10 +82,9 @@ enum NamedPeople {
             try Self.requireServers(of: mirror)
             throw ChangeRefusal(
                 .unusable,
-                """
-                "\(text.prefix(60))" is no server; expected *@host with the host of people's names, such as \
-                *@social.example, which stands for the servers below it too
-                """)
+                localized(
+                    "\"\(text.prefix(60))\" is no server; expected *@host with the host of people's names, such as *@social.example, which stands for the servers below it too"
+                ))
         }
         self = .server(server)
     }
@@ -93,9 +95,8 @@ enum NamedPeople {
         guard !networks.contains(where: \.traits.namesAreIdentities) else { return }
         throw ChangeRefusal(
             .unusable,
-            saying: """
-                no server or domain can be denied on \(networks[0].displayName): names there change hands, and what \
-                tells people apart says nothing of a server; deny each account, which \(control: .people) shows
-                """)
+            saying: localized(
+                "no server or domain can be denied on \(networks[0].displayName): names there change hands, and what tells people apart says nothing of a server; deny each account, which \(control: .people) shows"
+            ))
     }
 }

@@ -1,5 +1,6 @@
 import Archive
 package import Foundation
+import Localization
 package import Mirroring
 package import Posts
 
@@ -123,7 +124,8 @@ extension PeopleList {
         if let cursor = search.cursor {
             guard let place = PeoplePlace(cursor) else {
                 throw ChangeRefusal(
-                    .unusable, "\"\(cursor.prefix(60))\" is no place in the list of people")
+                    .unusable,
+                    localized("\"\(cursor.prefix(60))\" is no place in the list of people"))
             }
             ids = ids.filter { place < PeoplePlace($0, replies) }
         }

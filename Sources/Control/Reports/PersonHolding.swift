@@ -1,5 +1,6 @@
 import Archive
 import Favorites
+import Localization
 package import Mirroring
 import Outbox
 package import Posts
@@ -79,15 +80,28 @@ extension PersonHolding {
 
     /// The data that forgetting them removes, in words; empty if nothing is stored.
     package var parts: [String] {
-        func part(_ number: Int?, _ singular: String, _ plural: String) -> String? {
-            number.flatMap { $0 == 0 ? nil : "\($0) \($0 == 1 ? singular : plural)" }
+        func part(_ number: Int?, _ words: (Int) -> String) -> String? {
+            number.flatMap { $0 == 0 ? nil : words($0) }
         }
         return [
-            part(
-                mentions, "post of the human that answers or names them",
-                "posts of the human that answer or name them"),
-            part(deeds, "answer or favorite of the bot", "answers and favorites of the bot"),
-            part(learned, "post that was learned from", "posts that were learned from"),
+            part(mentions) { count in
+                localized(
+                    count == 1
+                        ? "\(count) post of the human that answers or names them"
+                        : "\(count) posts of the human that answer or name them")
+            },
+            part(deeds) { count in
+                localized(
+                    count == 1
+                        ? "\(count) answer or favorite of the bot"
+                        : "\(count) answers and favorites of the bot")
+            },
+            part(learned) { count in
+                localized(
+                    count == 1
+                        ? "\(count) post that was learned from"
+                        : "\(count) posts that were learned from")
+            },
         ].compactMap(\.self)
     }
 }

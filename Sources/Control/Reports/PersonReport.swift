@@ -120,7 +120,8 @@ extension PersonReport {
                 state: action.state.rawValue, about: action.target?.post ?? action.subject,
                 text: action.text,
                 link: action.kind == .reply ? link : nil,
-                why: action.reportedReason?.text ?? action.explanation?.summary)
+                why: action.reportedReason?.text
+                    ?? (action.explanation?.summary).map(StoredText.inWords))
         }
     }
 }

@@ -1,5 +1,6 @@
 import Archive
 package import Foundation
+import Localization
 package import Mirroring
 package import Outbox
 package import Posts
@@ -48,7 +49,9 @@ package struct PlanReport: Codable, Sendable {
     }
 
     /// The reason why there are no slots if the settings allow no posts.
-    static let onlyAnswers = "\(Setting.maxPerDay.name) is 0, so the bot only answers and favorites"
+    static var onlyAnswers: String {
+        localized("\(Setting.maxPerDay.name) is 0, so the bot only answers and favorites")
+    }
 
     /// The state of a slot that is not stored yet.
     static let preview = "preview"
@@ -77,9 +80,11 @@ extension Explanation {
     /// The sentence for people; for a slot that a person moved it names the time for which its text
     /// was chosen.
     func reason(in zone: TimeZone) -> String {
+        let summary = StoredText.inWords(summary)
         guard let movedFrom else { return summary }
-        return
+        return localized(
             "moved by a person from \(LocalTime(movedFrom, in: zone).minute), for which its text was chosen: \(summary)"
+        )
     }
 }
 

@@ -1,5 +1,6 @@
 import Archive
 import Foundation
+import Localization
 package import Mirroring
 package import Networks
 package import Posts
@@ -135,9 +136,10 @@ extension HumanMirror {
         let record = try await table.record()
         guard let human = try await humanHandle(record) else {
             throw ConfigurationError(
-                "the human's account",
-                "is not known; run mirror-bot login NETWORK --as human, or train from an archive"
-            )
+                localized("the human's account"),
+                localized(
+                    "is not known; run mirror-bot login NETWORK --as human, or train from an archive"
+                ))
         }
         let botHandle: String
         if let handle = record.botHandle {
@@ -150,7 +152,9 @@ extension HumanMirror {
             mirror: name, bot: botHandle, network: bot.name, line: lines[0])
         guard let network = bot as? any ProfiledNetwork else {
             report.notes = [
-                "\(bot.name.displayName) lets only a person change a profile: paste the line there"
+                localized(
+                    "\(bot.name.displayName) lets only a person change a profile: paste the line there"
+                )
             ]
             return (report, bot, nil)
         }
@@ -159,7 +163,9 @@ extension HumanMirror {
             present = try await network.profile()
         } catch let error as NetworkError where error.code == .capability {
             report.notes = [
-                "the server does not give out the profile as its owner wrote it: paste the line there"
+                localized(
+                    "the server does not give out the profile as its owner wrote it: paste the line there"
+                )
             ]
             return (report, bot, nil)
         }
@@ -169,14 +175,16 @@ extension HumanMirror {
             proposed.bio = bio
         } else {
             report.notes.append(
-                "the bio has no room for our line; shorten it, or put the line into it by hand")
+                localized(
+                    "the bio has no room for our line; shorten it, or put the line into it by hand")
+            )
         }
         if present.limits.fields > 0, let page = try await humanPage(human) {
             proposed.fields = ProfileProposal.fields(
                 present.fields, page: page, within: present.limits)
             if !proposed.fields.contains(where: { $0.name == ProfileProposal.fieldName }) {
                 report.notes.append(
-                    "the table has no room for a row \"\(ProfileProposal.fieldName)\"")
+                    localized("the table has no room for a row \"\(ProfileProposal.fieldName)\""))
             }
         }
         if proposed != present {

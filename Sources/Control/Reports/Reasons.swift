@@ -1,3 +1,4 @@
+import Localization
 import Mirroring
 import Outbox
 package import Posts
@@ -36,13 +37,14 @@ extension Action {
     var reportedReason: ReportedReason? {
         guard let reason else { return nil }
         if state == .undone, reason == .outbox(.byPerson) {
-            return ReportedReason(reason, text: "a person took it back")
+            return ReportedReason(reason, text: localized("a person took it back"))
         }
         // The reason for which a mention is skipped is stored with that decision, and the reason of
         // a failure comes from the network.
         let isSkippedMention = kind == .reply && state == .skipped
         let cause = isSkippedMention ? explanation?.summary : nil
-        return ReportedReason(reason, text: explanation?.outcome ?? cause)
+        let stored = explanation?.outcome ?? cause
+        return ReportedReason(reason, text: stored.map(StoredText.inWords))
     }
 }
 

@@ -68,9 +68,9 @@ extension ReportedAction {
             text: action.text,
             note: action.wording?.note, pictures: action.pictureCount,
             language: action.wording?.language,
-            why: action.explanation?.summary,
+            why: (action.explanation?.summary).map(StoredText.inWords),
             rate: action.explanation?.favoriteRate,
-            words: telling?.filter { $0.logOdds > 0 }.prefix(Self.wordsShown).map(\.name),
+            words: telling?.filter { $0.logOdds > 0 }.prefix(Self.wordsShown).map(\.shownName),
             address: published.flatMap { PostID(network: network, value: $0).webAddress },
             seen: action.seen,
             revert: action.reason == .rule(.askedToStop)

@@ -1,5 +1,6 @@
 import Conduct
 package import Foundation
+import Localization
 package import Mirroring
 package import Networks
 package import Posts
@@ -48,13 +49,15 @@ package struct ServerRuleReport: Codable, Equatable, Sendable {
     package var lines: [String] {
         var lines: [String] = []
         if !rules.isEmpty {
-            lines.append("\(host) says of bots, found by a list of words; read the rest there:")
+            lines.append(
+                localized("\(host) says of bots, found by a list of words; read the rest there:"))
         }
         for rule in rules {
-            let prefix = rule.state == .gone ? "no longer: " : ""
-            lines.append("  \(prefix)\(rule.text)")
-            lines += rule.proposals.map {
-                "    → \($0.text)" + ($0.command.map { ": \($0)" } ?? "")
+            let text = rule.state == .gone ? localized("no longer: \(rule.text)") : rule.text
+            lines.append("  \(text)")
+            lines += rule.proposals.map { proposal in
+                let advice = proposal.command.map { localized("\(proposal.text): \($0)") }
+                return "    → \(advice ?? proposal.text)"
             }
         }
         return lines + [policy].compactMap(\.self)
@@ -63,16 +66,21 @@ package struct ServerRuleReport: Codable, Equatable, Sendable {
     /// The report as findings of an examination, with changes as warnings.
     package var findings: [Finding] {
         rules.map { rule in
-            let fix = rule.proposals.map { $0.command ?? $0.text }.joined(separator: "; ")
+            let fix = rule.proposals.map { $0.command ?? $0.text }.joined(
+                separator: localized("; "))
             let advice = fix.isEmpty ? nil : fix
             let day = rule.since.rfc3339.prefix(10)
             return switch rule.state {
             case .known:
                 Finding(
-                    subject: "rules", verdict: .ok, text: "\(host): “\(rule.text)”", fix: advice)
+                    subject: "rules", verdict: .ok, text: localized("\(host): “\(rule.text)”"),
+                    fix: advice)
             case .new:
-                .warn("rules", "\(host) says, first seen \(day): “\(rule.text)”", fix: advice)
-            case .gone: .warn("rules", "\(host) does not say any more: “\(rule.text)”")
+                .warn(
+                    "rules", localized("\(host) says, first seen \(day): “\(rule.text)”"),
+                    fix: advice)
+            case .gone:
+                .warn("rules", localized("\(host) does not say any more: “\(rule.text)”"))
             }
         }
     }
@@ -108,18 +116,20 @@ extension ServerRuleReport.Proposal {
     fileprivate init(_ limit: RuleSentence.Limit, maxPerDay: Int) {
         switch limit {
         case .postsPerDay(let count) where count < maxPerDay:
-            text =
-                "\(count) posts a day at most, where \(Setting.maxPerDay.name) is \(maxPerDay) now"
+            text = localized(
+                "\(count) posts a day at most, where \(Setting.maxPerDay.name) is \(maxPerDay) now")
             command = "mirror-bot set \(Setting.maxPerDay.name)=\(count)"
         case .postsPerDay(let count):
-            text = "\(Setting.maxPerDay.name) is \(maxPerDay), which \(count) posts a day allow"
+            text = localized(
+                "\(Setting.maxPerDay.name) is \(maxPerDay), which \(count) posts a day allow")
             command = nil
         case .unlisted:
-            text = "the bot posts unlisted, whatever the settings are"
+            text = localized("the bot posts unlisted, whatever the settings are")
             command = nil
         case .hashtag(let tag):
-            text =
+            text = localized(
                 "texts are the human's own, and get no hashtag; write \(tag) into the bot's profile"
+            )
             command = nil
         }
     }

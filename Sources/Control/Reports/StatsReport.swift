@@ -2,6 +2,7 @@ import Archive
 import Conduct
 import Favorites
 package import Foundation
+import Localization
 import MeCab
 package import Mirroring
 import Outbox
@@ -168,7 +169,12 @@ package struct StatsReport: Codable, Sendable {
     package var stored: [Stored]
 
     /// The names of the weekdays, Monday first.
-    package static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+    package static var weekdays: [String] {
+        [
+            localized("Mon"), localized("Tue"), localized("Wed"), localized("Thu"),
+            localized("Fri"), localized("Sat"), localized("Sun"),
+        ]
+    }
 
     /// The part of the report about the times at which human and bot post.
     package var times: Times {
@@ -420,13 +426,15 @@ package struct StatsReporter: Sendable {
         let sometimes = unsent.sometimes.map { reason, count in
             line(
                 count,
-                ReportedReason(reason, text: ReportedReason(reason).text + ", and is used then"))
+                ReportedReason(
+                    reason, text: localized("\(ReportedReason(reason).text), and is used then")))
         }
         return unsent.unfit.map { line($0.value, ReportedReason($0.key)) } + sometimes + [
             line(unsent.replies, ReportedReason(.rule(.isReply))),
             line(unsent.tooLong, ReportedReason(.rule(.tooLong))),
             line(
-                unsent.unjudged, ReportedReason("not-judged", text: "the worker looks at it soon")),
+                unsent.unjudged,
+                ReportedReason("not-judged", text: localized("the worker looks at it soon"))),
         ]
     }
 
@@ -443,7 +451,7 @@ package struct StatsReporter: Sendable {
                 }
             let reason =
                 tally.reason.map { ReportedReason($0) }
-                ?? ReportedReason(tally.state.rawValue, text: "no reason was noted")
+                ?? ReportedReason(tally.state.rawValue, text: localized("no reason was noted"))
             return StatsReport.LeftOut(
                 part: part, state: tally.state.rawValue, count: tally.count, reason: reason)
         }
@@ -452,13 +460,16 @@ package struct StatsReporter: Sendable {
     private func leftOutOfFeeds(now: Date) async throws -> [StatsReport.LeftOut] {
         try await mirror.feeds.health(now: now).flatMap { feed in
             [
-                (feed.unreadable, "unreadable", "could not be read, until an update of mirror-bot"),
-                (feed.waiting, "waiting", "waits for a retry"),
-                (feed.givenUp, "given-up", "could not be decided"),
+                (
+                    feed.unreadable, "unreadable",
+                    LocalizedText("\(feed.feed): could not be read, until an update of mirror-bot")
+                ),
+                (feed.waiting, "waiting", LocalizedText("\(feed.feed): waits for a retry")),
+                (feed.givenUp, "given-up", LocalizedText("\(feed.feed): could not be decided")),
             ].map { count, code, text in
                 StatsReport.LeftOut(
                     part: .feed, count: count,
-                    reason: ReportedReason(code, text: "\(feed.feed): \(text)"))
+                    reason: ReportedReason(code, text: text.description))
             }
         }
     }
@@ -486,25 +497,29 @@ package struct StatsReporter: Sendable {
         let favorites = configuration.favorites
         return [
             row(
-                "public posts of the human, replies among them",
+                localized("public posts of the human, replies among them"),
                 count: try await mirror.archive.count(),
-                keeps: "the newest \(configuration.archiveLimit)"),
+                keeps: localized("the newest \(configuration.archiveLimit)")),
             row(
-                "public posts of others that were learned from", count: try number("examples"),
-                keeps:
+                localized("public posts of others that were learned from"),
+                count: try number("examples"),
+                keeps: localized(
                     "the newest \(favorites.exampleLimit), for \(favorites.maximumAgeDays) days at most"
-            ),
+                )),
             row(
-                "the bot's actions and decisions, their recipients and reasons",
+                localized("the bot's actions and decisions, their recipients and reasons"),
                 count: try number("actions"),
-                keeps: "\(configuration.historyDays) days; what was sent to a person stays"),
+                keeps: localized(
+                    "\(configuration.historyDays) days; what was sent to a person stays")),
             row(
-                "people who were answered, denied, allowed or linked", count: try number("people"),
-                keeps: "until the database is deleted"),
+                localized("people who were answered, denied, allowed or linked"),
+                count: try number("people"), keeps: localized("until the database is deleted")),
             row(
-                "items that could not be read or decided", count: try number("items"),
-                keeps: "until the database is deleted"),
-            row("logins, sealed", count: try number("logins"), keeps: "until they are logged out"),
+                localized("items that could not be read or decided"),
+                count: try number("items"), keeps: localized("until the database is deleted")),
+            row(
+                localized("logins, sealed"), count: try number("logins"),
+                keeps: localized("until they are logged out")),
         ]
     }
 }

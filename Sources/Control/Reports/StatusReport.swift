@@ -2,6 +2,7 @@ import Archive
 import Conduct
 import Favorites
 package import Foundation
+import Localization
 import MeCab
 package import Mirroring
 import Networks
@@ -230,8 +231,9 @@ package struct StatusReport: Codable, Sendable {
         package var commonest: String {
             let shown = 3
             let others = reasons.dropFirst(shown).reduce(0) { $0 + $1.count }
-            return reasons.prefix(shown).map { "\($0.count) \($0.reason)" }.joined(separator: ", ")
-                + (others > 0 ? " and \(others) others" : "")
+            let listed = reasons.prefix(shown).map { "\($0.count) \($0.reason)" }
+                .joined(separator: localized(", "))
+            return others > 0 ? localized("\(listed) and \(others) others") : listed
         }
     }
 
@@ -599,7 +601,7 @@ package struct StatusReporter: Sendable {
                 favorites: Int(status.favorites), normals: Int(status.normals),
                 seen: Int(status.seen),
                 wordless: status.wordless.map(Int.init), counts: status.features,
-                waiting: problem ?? status.waiting.map { "\($0) learned" },
+                waiting: problem ?? status.waiting.map { localized("\($0) learned") },
                 weights: status.weights.map(ReportedWeights.init))
             return (state, problem.map(ClassifierLack.counts))
         } catch let error as MeCabError {

@@ -1,5 +1,6 @@
 import Favorites
 package import Foundation
+import Localization
 package import Mirroring
 import Networks
 package import Outbox
@@ -84,7 +85,8 @@ extension SuggestionList {
         let place = try search.cursor.map { cursor in
             guard let place = OutboxStore.SuggestionPlace(cursor) else {
                 throw ChangeRefusal(
-                    .unusable, "\"\(cursor.prefix(60))\" is no place in the list of suggestions")
+                    .unusable,
+                    localized("\"\(cursor.prefix(60))\" is no place in the list of suggestions"))
             }
             return place
         }
@@ -133,10 +135,12 @@ extension SuggestionList {
                 language: action.wording?.language,
                 rest: action.wording.flatMap { $0.rest.isEmpty ? nil : $0.rest.map(\.text) },
                 rate: action.explanation?.favoriteRate, threshold: action.explanation?.threshold,
-                features: action.explanation?.tellingFeatures.map(\.name) ?? [],
-                words: action.explanation?.tellingFeatures.filter { $0.logOdds > 0 }.map(\.name)
+                features: action.explanation?.tellingFeatures.map(\.shownName) ?? [],
+                words: action.explanation?.tellingFeatures.filter { $0.logOdds > 0 }.map(
+                    \.shownName)
                     ?? [],
-                why: action.explanation?.summary, created: action.created, due: action.due,
+                why: (action.explanation?.summary).map(StoredText.inWords), created: action.created,
+                due: action.due,
                 expires: action.expires,
                 cost: prices[action.id], isByHand: action.kind == .favorite && !canFavorite,
                 obstacle: action.kind == .favorite ? obstacle : nil,
@@ -176,11 +180,12 @@ extension HumanMirror {
     /// The reason why a suggested favorite cannot be approved; nil if it can.
     func obstacleToFavorites(on network: any SocialNetwork) -> String? {
         guard network.capabilities.canFavorite else {
-            return "\(network.name.displayName) does not let software favorite"
+            return localized("\(network.name.displayName) does not let software favorite")
         }
         guard configuration.favoriteMode != .off else {
-            return
+            return localized(
                 "\(Setting.favoriteMode.name) is off, so the bot gives no favorites; set it to suggest first"
+            )
         }
         return nil
     }

@@ -1,6 +1,7 @@
 import Archive
 import Conduct
 package import Foundation
+import Localization
 package import Mirroring
 import Outbox
 package import Posts
@@ -32,10 +33,13 @@ package struct TextForecast: Codable, Equatable, Sendable {
     /// - Parameter today: The current day of the human.
     package func sentence(today: LocalDay?) -> String {
         let rate = perDay.formatted(.number.precision(.fractionLength(0...1)).grouping(.never))
-        let pace = "at \(rate) \(rate == "1" ? "post" : "posts") a day"
-        guard let until, let then else { return "plain ones last \(pace)" }
-        if let today, until <= today { return "plain ones are used up \(pace); \(then)" }
-        return "plain ones last until about \(until) \(pace); \(then)"
+        let isOne = rate == "1"
+        let pace = localized(isOne ? "at \(rate) post a day" : "at \(rate) posts a day")
+        guard let until, let then else { return localized("plain ones last \(pace)") }
+        if let today, until <= today {
+            return localized("plain ones are used up \(pace); \(then)")
+        }
+        return localized("plain ones last until about \(until) \(pace); \(then)")
     }
 }
 
@@ -145,14 +149,15 @@ extension HumanMirror {
         }
         let consequence =
             others > 0
-            ? "then the \(others) others that stand for themselves are posted too"
-            : "then those that name a day or speak to somebody are posted too"
-        let end =
+            ? localized("then the \(others) others that stand for themselves are posted too")
+            : localized("then those that name a day or speak to somebody are posted too")
+        let then =
             configuration.maximumUses == nil
-            ? ", until plain ones were not used for \(restDays) days" : ""
+            ? localized("\(consequence), until plain ones were not used for \(restDays) days")
+            : consequence
         return TextForecast(
             free: stock.freeCount, perDay: perDay, until: today.advanced(by: days),
-            then: consequence + end
+            then: then
         )
     }
 

@@ -2,6 +2,7 @@ import Archive
 import Conduct
 package import Favorites
 package import Foundation
+import Localization
 package import Mirroring
 import Outbox
 package import Posts
@@ -121,7 +122,8 @@ extension TextList {
             place = Archive.Place(cursor)
             guard place != nil else {
                 throw ChangeRefusal(
-                    .unusable, "\"\(cursor.prefix(60))\" is no place in the list of texts")
+                    .unusable,
+                    localized("\"\(cursor.prefix(60))\" is no place in the list of texts"))
             }
         }
         let searchWords = SearchWords(search.words)
@@ -145,7 +147,7 @@ extension TextList.Text {
         let post = try await NameResolver(mirror: mirror, zone: zone).text(
             named: word, now: mirror.clock.now)
         guard let archived = try await mirror.archive.kept(post.id, by: mirror.textFilter()) else {
-            throw ChangeRefusal(.unknown, "that post has left the archive")
+            throw ChangeRefusal(.unknown, localized("that post has left the archive"))
         }
         self = try await Self.all([archived], of: mirror)[0]
     }
@@ -185,10 +187,10 @@ extension TextList.Text {
         isFit = [.answer, .unjudged].contains(fitness) ? nil : fitness != .unfit
         unfit = fitness == .unfit ? kept.reason : nil
         unfitText = fitness == .unfit ? sentence : nil
-        let times = kept.window.isEmpty ? nil : "used then: \(kept.window)"
+        let times = kept.window.isEmpty ? nil : localized("used then: \(kept.window)")
         sometimes =
             fitness == .sometimes
-            ? [sentence, times].compactMap(\.self).joined(separator: "; ") : nil
+            ? [sentence, times].compactMap(\.self).joined(separator: localized("; ")) : nil
         isNever = kept.isNever
         uses = kept.uses
         lastUse = kept.lastUse

@@ -1,5 +1,6 @@
 import Archive
 package import Foundation
+import Localization
 package import Mirroring
 package import Posts
 import Settings
@@ -22,8 +23,12 @@ package struct ZonesReport: Codable, Equatable, Sendable {
 
         /// The days in words.
         package var days: String {
-            [from.map { "from \($0)" }, to.map { "to \($0)" }].compactMap(\.self).joined(
-                separator: " ")
+            switch (from, to) {
+            case (let from?, let to?): localized("from \(from) to \(to)")
+            case (let from?, nil): localized("from \(from)")
+            case (nil, let to?): localized("to \(to)")
+            case (nil, nil): ""
+            }
         }
 
         /// A day of the period, by which a person can name it.

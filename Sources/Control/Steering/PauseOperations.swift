@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 import Mirroring
 package import Posts
 
@@ -18,10 +19,10 @@ package struct PauseMirror: PersonOperation {
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> PauseChange {
         if let reason, reason.utf8.count > 1_000 {
-            throw ChangeRefusal(.unusable, "the reason is longer than 1000 bytes")
+            throw ChangeRefusal(.unusable, localized("the reason is longer than 1000 bytes"))
         }
         if let reason, reason.utf8.contains(0) {
-            throw ChangeRefusal(.unusable, "the reason holds a NUL character")
+            throw ChangeRefusal(.unusable, localized("the reason holds a NUL character"))
         }
         let now = desk.now
         let end = try until.map { text in
@@ -29,12 +30,15 @@ package struct PauseMirror: PersonOperation {
                 throw ChangeRefusal(
                     .unusable,
                     saying:
-                        "\(control: .pauseEnd) is \"\(text)\"; expected a time such as 18:30, 2026-11-24, \"2026-11-24 18:30\" or 6h"
+                        localized(
+                            "\(control: .pauseEnd) is \"\(text)\"; expected a time such as 18:30, 2026-11-24, \"2026-11-24 18:30\" or 6h"
+                        )
                 )
             }
             guard end > now else {
                 throw ChangeRefusal(
-                    .outOfTime, saying: "\(control: .pauseEnd) is \"\(text)\", which has passed")
+                    .outOfTime,
+                    saying: localized("\(control: .pauseEnd) is \"\(text)\", which has passed"))
             }
             return end
         }

@@ -1,6 +1,7 @@
 import Archive
 import Favorites
 import Foundation
+import Localization
 import Mirroring
 import Outbox
 package import Posts
@@ -202,15 +203,15 @@ package struct LinkPeople: PersonOperation {
         let book = try await PeopleBook(mirror: mirror)
         let first = try book.account(first)
         let second = try book.account(second)
-        guard first != second else { throw ChangeRefusal(.unusable, "both are the same account") }
+        guard first != second else {
+            throw ChangeRefusal(.unusable, localized("both are the same account"))
+        }
         if consented != true, let network = Self.networkThatWantsConsent(first, second) {
             throw ChangeRefusal(
                 .notAllowed,
-                saying: """
-                    could not link \(first.reference) and \(second.reference): \(network.displayName) \
-                    \(network.descriptor.dataRule?.summary ?? ""); ask the person, and \
-                    \(control: .matchingConsent)
-                    """)
+                saying: localized(
+                    "could not link \(first.reference) and \(second.reference): \(network.displayName) \(network.descriptor.dataRule?.summary ?? ""); ask the person, and \(control: .matchingConsent)"
+                ))
         }
         try await mirror.people.link(first, second, seen: seen)
         var unlearned = 0

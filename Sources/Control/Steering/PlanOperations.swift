@@ -1,6 +1,7 @@
 import Archive
 import Favorites
 import Foundation
+import Localization
 import Mirroring
 import Networks
 import Outbox
@@ -40,22 +41,44 @@ extension Desk {
     fileprivate func refusal(ofChanging slot: Action) async throws -> ChangeRefusal {
         let current = try await outbox.action(.post, subject: slot.subject) ?? slot
         let undo = NamedControl.undo(current.subject)
-        let (code, state): (ChangeRefusal.Code, SurfaceText) =
-            switch current.state {
-            case .done: (.sent, "was sent; \(control: undo) takes it back")
-            case .sending:
-                (
-                    .sent,
-                    """
-                    was sent, and it is not known yet whether it arrived; \(control: undo) takes it back if it did
-                    """
-                )
-            case .skipped where current.reason == .outbox(.byPerson):
-                (.over, "is skipped; \(control: .restoring(current.subject))")
-            default: (.over, "is \(current.state.rawValue) and can no longer be changed")
-            }
-        return ChangeRefusal(
-            code, saying: "\(control: .slot(current, in: try await zone())) \(state)")
+        let name = NamedControl.slot(current, in: try await zone())
+        return switch current.state {
+        case .done:
+            ChangeRefusal(
+                .sent,
+                saying: localized("\(control: name) was sent; \(control: undo) takes it back"))
+        case .sending:
+            ChangeRefusal(
+                .sent,
+                saying: localized(
+                    "\(control: name) was sent, and it is not known yet whether it arrived; \(control: undo) takes it back if it did"
+                ))
+        case .skipped where current.reason == .outbox(.byPerson):
+            ChangeRefusal(
+                .over,
+                saying: localized(
+                    "\(control: name) is skipped; \(control: .restoring(current.subject))"))
+        default:
+            ChangeRefusal(
+                .over,
+                saying: localized(
+                    "\(control: name) is \(Self.words(of: current.state)) and can no longer be changed"
+                ))
+        }
+    }
+
+    private static func words(of state: ActionState) -> String {
+        switch state {
+        case .planned: localized("planned")
+        case .claimed: localized("claimed")
+        case .sending: localized("sending")
+        case .suggested: localized("suggested")
+        case .done: localized("done")
+        case .skipped: localized("skipped")
+        case .expired: localized("expired")
+        case .failed: localized("failed")
+        case .undone: localized("undone")
+        }
     }
 
     /// How long after its time a slot may still be sent, in seconds.
@@ -131,12 +154,12 @@ package struct RestoreSlot: PersonOperation {
         let name = NamedControl.slot(slot, in: try await desk.zone())
         guard slot.state == .skipped, slot.reason == .outbox(.byPerson) else {
             if [.planned, .claimed].contains(slot.state) {
-                return ChangeRefusal(.over, saying: "\(control: name) is not skipped")
+                return ChangeRefusal(.over, saying: localized("\(control: name) is not skipped"))
             }
             return try await desk.refusal(ofChanging: slot)
         }
         return ChangeRefusal(
-            .outOfTime, saying: "\(control: name) is too late: its time has passed")
+            .outOfTime, saying: localized("\(control: name) is too late: its time has passed"))
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> SlotsChange? {
@@ -188,13 +211,15 @@ package struct MoveSlot: PersonOperation {
     private func newTime(of slot: Action, in zone: TimeZone, now: Date) throws -> Date {
         guard case .post(let name, _) = slot.payload, let minute = MinuteOfDay(typed: time) else {
             throw ChangeRefusal(
-                .unusable, "\"\(time.prefix(40))\" is no time of day; expected one such as 20:15")
+                .unusable,
+                localized("\"\(time.prefix(40))\" is no time of day; expected one such as 20:15"))
         }
         guard let due = PersonTime(zone: zone).instant(minute, of: name.day) else {
-            throw ChangeRefusal(.unusable, "\(name.day) has no \(minute): the clocks skip it")
+            throw ChangeRefusal(
+                .unusable, localized("\(name.day) has no \(minute): the clocks skip it"))
         }
         guard due > now else {
-            throw ChangeRefusal(.outOfTime, "\(minute) on \(name.day) has passed")
+            throw ChangeRefusal(.outOfTime, localized("\(minute) on \(name.day) has passed"))
         }
         return due
     }
@@ -247,7 +272,7 @@ package struct PinSlot: PersonOperation {
         guard slot.text != nil else {
             let name = NamedControl.slot(slot, in: try await desk.zone())
             throw ChangeRefusal(
-                .unusable, saying: "\(control: name) has no text; name a post to pin")
+                .unusable, saying: localized("\(control: name) has no text; name a post to pin"))
         }
         var explanation = slot.explanation
         explanation?.movedFrom = nil
@@ -323,7 +348,7 @@ package struct PublishPost: PersonOperation {
         } catch let error as ChangeRefusal where error.code == .unknown {
             guard TypedSlot(post, today: today) != nil else { throw error }
             throw ChangeRefusal(
-                .unknown, saying: "\(error.text); \(control: .moving(post.prefix(20)))")
+                .unknown, saying: localized("\(error.text); \(control: .moving(post.prefix(20)))"))
         }
     }
 
@@ -347,7 +372,8 @@ package struct PublishPost: PersonOperation {
             if seen != nil,
                 try store.isAskedFor(post, since: now - Self.pressedTwice, on: connection)
             {
-                throw ChangeRefusal(.over, "that post is being sent already, or was a moment ago")
+                throw ChangeRefusal(
+                    .over, localized("that post is being sent already, or was a moment ago"))
             }
             try labels.note(.posted, of: post, now: now, on: connection)
         }

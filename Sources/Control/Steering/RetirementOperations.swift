@@ -1,6 +1,7 @@
 import Archive
 import Conduct
 package import Foundation
+import Localization
 package import Mirroring
 import Outbox
 package import Posts
@@ -60,13 +61,16 @@ package struct RetireMirror: PersonOperation {
                 throw ChangeRefusal(
                     .unusable,
                     saying:
-                        "\(control: .retirementDate) is \"\(text)\"; expected a time such as 2026-12-31, \"2026-12-31 18:00\" or 30d"
+                        localized(
+                            "\(control: .retirementDate) is \"\(text)\"; expected a time such as 2026-12-31, \"2026-12-31 18:00\" or 30d"
+                        )
                 )
             }
             guard date > now else {
                 throw ChangeRefusal(
                     .outOfTime,
-                    saying: "\(control: .retirementDate) is \"\(text)\", which has passed")
+                    saying: localized(
+                        "\(control: .retirementDate) is \"\(text)\", which has passed"))
             }
             return date
         }
@@ -184,7 +188,9 @@ struct LastPost {
         else {
             throw ChangeRefusal(
                 .unknown,
-                "\"\(typed.prefix(60))\" names no archived post, and as a text it has only one word"
+                localized(
+                    "\"\(typed.prefix(60))\" names no archived post, and as a text it has only one word"
+                )
             )
         }
         let text = try wording(saying: typed).text
@@ -221,7 +227,8 @@ struct LastPost {
             return Action.Wording(
                 source: post.id, text: text, visibility: post.visibility.ofRepetition)
         case .failure(let refusal):
-            throw ChangeRefusal(.unfit, "the last post is not fit to be sent: \(refusal)")
+            throw ChangeRefusal(
+                .unfit, localized("the last post is not fit to be sent: \(refusal)"))
         }
     }
 }

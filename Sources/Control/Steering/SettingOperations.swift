@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Mirroring
 import Outbox
 package import Posts
@@ -112,7 +113,8 @@ package struct SettingForecast: Codable, Equatable, Sendable {
     ) async throws {
         guard let setting = AnySetting.named(name), setting.canBeStored else {
             throw ChangeRefusal(
-                .unknown, "\"\(name.prefix(60))\" is no setting that can be set for a mirror")
+                .unknown,
+                localized("\"\(name.prefix(60))\" is no setting that can be set for a mirror"))
         }
         let stored = try await SettingTable(storage: mirror.storage, mirror: mirror.name).all()
         let before = try await mirror.settingValues()
@@ -146,21 +148,27 @@ package struct SettingForecast: Codable, Equatable, Sendable {
 
     /// The forecast in sentences.
     package var sentences: [String] {
-        var sentences = ["\(name) from \(from ?? "nothing") to \(to ?? "nothing")."]
-        if from == to { sentences = ["\(name) is \(to ?? "not set") already."] }
+        let nothing = localized("nothing")
+        var sentences = [localized("\(name) from \(from ?? nothing) to \(to ?? nothing).")]
+        if from == to {
+            sentences = [localized("\(name) is \(to ?? localized("not set")) already.")]
+        }
         if let postsToCome {
-            let limitOfTomorrow =
-                name == Setting.maxPerDay.name
-                ? to.map { "; tomorrow will have at most \($0)" } : nil
+            let limitOfTomorrow = name == Setting.maxPerDay.name ? to : nil
             sentences.append(
-                "Today stays as planned (\(postsToCome) to come)\(limitOfTomorrow ?? "; later days go by it")."
-            )
+                limitOfTomorrow.map {
+                    localized(
+                        "Today stays as planned (\(postsToCome) to come); tomorrow will have at most \($0)."
+                    )
+                }
+                    ?? localized(
+                        "Today stays as planned (\(postsToCome) to come); later days go by it."))
         }
         // Otherwise the effect would repeat the sentence about today's plan.
         if let effect, postsToCome == nil || plansNothing {
             sentences.append(effect)
         }
-        return sentences + ["Taken up \(uptake.words)."]
+        return sentences + [localized("Taken up \(uptake.words).")]
     }
 }
 

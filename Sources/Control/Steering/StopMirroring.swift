@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 import Mirroring
 package import Posts
 
@@ -16,7 +17,8 @@ package struct StopMirroring: PersonOperation {
         let table = desk.mirror.table
         let id = try await PeopleBook(mirror: desk.mirror).account(account)
         guard try await table.isHuman(id) else {
-            throw ChangeRefusal(.unusable, "\(account) is not the account that is mirrored")
+            throw ChangeRefusal(
+                .unusable, localized("\(account) is not the account that is mirrored"))
         }
         try await table.stop(now: desk.now)
         let underWay = try await InFlightWait(mirror: desk.mirror).wait()

@@ -1,6 +1,7 @@
 import Archive
 import Favorites
 package import Foundation
+import Localization
 package import Mirroring
 import Networks
 import Outbox
@@ -73,16 +74,16 @@ package struct SuggestionReview: Sendable {
         guard action.kind == .favorite else {
             throw ChangeRefusal(
                 .notAllowed,
-                saying: "\(control: .action(action.id)) is no favorite: only the bot can send it")
+                saying: localized(
+                    "\(control: .action(action.id)) is no favorite: only the bot can send it"))
         }
         let network = try await mirror.requiredNetwork(of: .bot)
         guard !network.capabilities.canFavorite else {
             throw ChangeRefusal(
                 .notAllowed,
-                saying: """
-                    on \(network.name.displayName) the bot favorites by itself; approve \
-                    \(control: .action(action.id)) instead
-                    """)
+                saying: localized(
+                    "on \(network.name.displayName) the bot favorites by itself; approve \(control: .action(action.id)) instead"
+                ))
         }
         guard try await store.noteDone(action.id, seen: seen, now: now) != nil else {
             throw notWaiting(id)
@@ -129,7 +130,8 @@ package struct SuggestionReview: Sendable {
                 .notAllowed,
                 saying: network.capabilities.canFavorite
                     ? SurfaceText(obstacle)
-                    : "\(obstacle); open the address of \(control: .action(action.id)) instead")
+                    : localized(
+                        "\(obstacle); open the address of \(control: .action(action.id)) instead"))
         }
     }
 
@@ -164,7 +166,8 @@ package struct SuggestionReview: Sendable {
         let action = try await suggestion(id, in: .skipped, seen: seen)
         guard action.reason == .outbox(.dismissed) else {
             throw ChangeRefusal(
-                .over, saying: "\(control: .action(action.id)) is no dismissed suggestion")
+                .over,
+                saying: localized("\(control: .action(action.id)) is no dismissed suggestion"))
         }
         guard
             try await store.reopen(action.id, seen: seen, now: now, mirror.labelRemover(.declined))
@@ -172,7 +175,8 @@ package struct SuggestionReview: Sendable {
         else {
             throw ChangeRefusal(
                 .outOfTime,
-                saying: "\(control: .action(action.id)) is too late: its time has passed")
+                saying: localized("\(control: .action(action.id)) is too late: its time has passed")
+            )
         }
         return try await decision(action, .reopened)
     }
@@ -187,7 +191,8 @@ package struct SuggestionReview: Sendable {
         guard let action = matchesInState.first else { throw notWaiting(id) }
         guard matchesInState.count == 1 else {
             throw ChangeRefusal(
-                .ambiguous, "\"\(id.prefix(60))\" is the beginning of several ids; give more digits"
+                .ambiguous,
+                localized("\"\(id.prefix(60))\" is the beginning of several ids; give more digits")
             )
         }
         return action
@@ -196,7 +201,8 @@ package struct SuggestionReview: Sendable {
     private func notWaiting(_ id: String) -> ChangeRefusal {
         ChangeRefusal(
             .unknown,
-            saying: "\(control: .typed(id)) is no waiting suggestion; see \(control: .suggestions)")
+            saying: localized(
+                "\(control: .typed(id)) is no waiting suggestion; see \(control: .suggestions)"))
     }
 
     /// Learns from a decision about a favorite.
@@ -211,24 +217,24 @@ package struct SuggestionReview: Sendable {
             // If requesting the post costs money, the copy stored with the suggestion is learned.
             if network.name.descriptor.prices != nil {
                 guard let example = action.keptExample else {
-                    return "what the post said is not kept"
+                    return localized("what the post said is not kept")
                 }
                 let stances = try await mirror.people.stances(of: [target.author])
                 guard stances[target.author] != .deny else {
-                    return "nothing is learned from its author"
+                    return localized("nothing is learned from its author")
                 }
                 _ = try await mirror.favorites().learn([event(example)], at: now)
                 return nil
             }
             // On other networks the post may have changed, or be gone.
             guard let post = try await network.lookUp(target.address) else {
-                return "the post is gone"
+                return localized("the post is gone")
             }
             let record = try await mirror.table.record()
             let learnable = Learnable(
                 people: mirror.people, own: Set([record.human, record.bot].compactMap(\.self)))
             guard let item = try await learnable.among([post]).first else {
-                return "nothing is learned from its author"
+                return localized("nothing is learned from its author")
             }
             _ = try await mirror.favorites().learn([event(item.example)], at: now)
             return nil

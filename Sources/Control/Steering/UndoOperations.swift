@@ -1,5 +1,6 @@
 import Favorites
 import Foundation
+import Localization
 package import Mirroring
 package import Outbox
 package import Posts
@@ -68,7 +69,9 @@ package struct AskUndoEverything: PersonOperation {
         guard record.isBotHandle(bot) else {
             throw ChangeRefusal(
                 .unusable,
-                "\"\(bot.prefix(60))\" is not the bot's handle, which is @\(record.botHandleToType)"
+                localized(
+                    "\"\(bot.prefix(60))\" is not the bot's handle, which is @\(record.botHandleToType)"
+                )
             )
         }
         let undoing = Undoing(mirror: desk.mirror)

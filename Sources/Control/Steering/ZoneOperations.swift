@@ -1,5 +1,6 @@
 import Archive
 import Foundation
+import Localization
 import Mirroring
 package import Posts
 import Schedule
@@ -40,14 +41,15 @@ package struct AddZone: PersonOperation {
         case .overlaps(let other):
             throw ChangeRefusal(
                 .unusable,
-                saying: """
-                    some of these days are noted for \(other.zone.name), \(ZonesReport.Line(other).days); \
-                    \(control: .removingZone(ZonesReport.Line(other).anyDay))
-                    """)
+                saying: localized(
+                    "some of these days are noted for \(other.zone.name), \(ZonesReport.Line(other).days); \(control: .removingZone(ZonesReport.Line(other).anyDay))"
+                ))
         case .full:
             throw ChangeRefusal(
                 .full,
-                "\(Archive.mostZoneSpans) periods in other zones are noted, which is the maximum")
+                localized(
+                    "\(Archive.mostZoneSpans) periods in other zones are noted, which is the maximum"
+                ))
         }
     }
 
@@ -81,7 +83,9 @@ package struct AddZone: PersonOperation {
                 throw ChangeRefusal(
                     .unusable,
                     saying:
-                        "give \(control: .zoneDays); the zone of all other times is \(Setting.timeZone.name)"
+                        localized(
+                            "give \(control: .zoneDays); the zone of all other times is \(Setting.timeZone.name)"
+                        )
                 )
             }
             let first = from.map { LocalDay($0) } ?? .earliest
@@ -89,10 +93,9 @@ package struct AddZone: PersonOperation {
             guard let first, let last, first <= last else {
                 throw ChangeRefusal(
                     .unusable,
-                    saying: """
-                        expected two dates, the earlier one first, such as \
-                        \(control: .days("2019-03-01", "2020-06-30"))
-                        """
+                    saying: localized(
+                        "expected two dates, the earlier one first, such as \(control: .days("2019-03-01", "2020-06-30"))"
+                    )
                 )
             }
             return ZoneSpan(first...last, in: try TimeZone(typed: zone))
@@ -113,7 +116,8 @@ package struct RemoveZone: PersonOperation {
         let day = try await day(at: desk)
         guard let span = try await archive.removeZone(on: day, seen: seen) else {
             throw ChangeRefusal(
-                .unknown, saying: "no zone is noted for \(day); \(control: .zones) lists them")
+                .unknown,
+                saying: localized("no zone is noted for \(day); \(control: .zones) lists them"))
         }
         let line = ZonesReport.Line(span)
         let reversal = AddZone(
@@ -142,12 +146,15 @@ package struct RemoveZone: PersonOperation {
         guard let span = spansInZone.first else {
             throw ChangeRefusal(
                 .unknown,
-                saying: "\(zone.name) is not noted; \(control: .zones) lists the zones that are")
+                saying: localized(
+                    "\(zone.name) is not noted; \(control: .zones) lists the zones that are"))
         }
         guard spansInZone.count == 1 else {
             throw ChangeRefusal(
                 .ambiguous,
-                "\(zone.name) is noted for \(spansInZone.count) periods; give a day of the one you mean"
+                localized(
+                    "\(zone.name) is noted for \(spansInZone.count) periods; give a day of the one you mean"
+                )
             )
         }
         return span.days.lowerBound
@@ -172,9 +179,12 @@ extension TimeZone {
         let proposal = city ?? Spelling.nearest(to: name, among: names)
         throw ChangeRefusal(
             .unusable,
-            "\"\(name.prefix(60))\" is no time zone; "
-                + (proposal.map { "did you mean \($0)?" }
-                    ?? "expected an IANA name such as Europe/Berlin"))
+            proposal.map {
+                localized("\"\(name.prefix(60))\" is no time zone; did you mean \($0)?")
+            }
+                ?? localized(
+                    "\"\(name.prefix(60))\" is no time zone; expected an IANA name such as Europe/Berlin"
+                ))
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Mirroring
 import Outbox
 import Posts
@@ -47,7 +48,7 @@ package struct NoticeControls: Equatable, Sendable {
 
 extension NoticeButton {
     fileprivate static func open(_ path: String) -> NoticeButton {
-        NoticeButton(label: "Open", press: .opens, path: path)
+        NoticeButton(label: localized("Open"), press: .opens, path: path)
     }
 }
 
@@ -105,20 +106,21 @@ struct NoticeButtons: Sendable {
             let record = try await mirror.table.record()
             guard record.pause(at: now) == nil else { return ([], nil) }
             let path = addresses.path(pausing: record, now: now)
-            return ([NoticeButton(label: "Pause", press: .acts, path: path)], nil)
+            return ([NoticeButton(label: localized("Pause"), press: .acts, path: path)], nil)
         }
         let waiting = try await mirror.outbox(lease: nil).suggestions(
             .urgent, kinds: [.post], limit: 1)
         guard let post = waiting.first else { return ([], nil) }
-        let buttons = [("Approve", OnceAddress.Deed.approve), ("Skip", .skip)].map { label, deed in
+        let buttons = [
+            (localized("Approve"), OnceAddress.Deed.approve), (localized("Skip"), .skip),
+        ].map { label, deed in
             NoticeButton(
                 label: label, press: .acts, path: addresses.path(deed, post, now: now))
         }
         let zone = try await mirror.knownTimeZone() ?? .gmt
         let due = LocalTime(post.due, in: zone)
         let isToday = due.day == LocalTime(now, in: zone).day
-        return (
-            buttons, "Approve and Skip are for the post of \(isToday ? "\(due.minute)" : "\(due)")."
-        )
+        let time = isToday ? due.minute.description : due.description
+        return (buttons, localized("Approve and Skip are for the post of \(time)."))
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Mirroring
 import Posts
 
@@ -48,19 +49,21 @@ final class NoticeCommand: @unchecked Sendable {
 
     private func runBlocking() -> String? {
         guard let input = PipeEnds(), let output = PipeEnds() else {
-            return "could not make a pipe"
+            return localized("could not make a pipe")
         }
         // The input is written while its reading end is still open here, so that there is no
         // SIGPIPE if the program does not read.
-        guard input.fill(self.input) else { return "could not write into a pipe" }
+        guard input.fill(self.input) else { return localized("could not write into a pipe") }
         var process: pid_t = 0
         let result = start(&process, input: input.reading, output: output.writing)
-        guard result == 0 else { return "could not start it: \(String(cString: strerror(result)))" }
+        guard result == 0 else {
+            return localized("could not start it: \(String(cString: strerror(result)))")
+        }
         input.close()
         output.closeWriting()
         var outputBytes: [UInt8] = []
         guard let status = wait(for: process, reading: output.reading, into: &outputBytes) else {
-            return "took longer than \(limit.components.seconds) s and was ended"
+            return localized("took longer than \(limit.components.seconds) s and was ended")
         }
         guard status != 0 else { return nil }
         let text = String(decoding: outputBytes.prefix(Self.keptOutput), as: UTF8.self)
@@ -68,8 +71,10 @@ final class NoticeCommand: @unchecked Sendable {
         // As WTERMSIG and WEXITSTATUS take them from the status.
         let signal = status & 0x7F
         let exitCode = status >> 8 & 0xFF
-        let outcome = signal == 0 ? "ended with \(exitCode)" : "ended by signal \(signal)"
-        return text.isEmpty ? outcome : "\(outcome): \(text)"
+        let outcome =
+            signal == 0
+            ? localized("ended with \(exitCode)") : localized("ended by signal \(signal)")
+        return text.isEmpty ? outcome : localized("\(outcome): \(text)")
     }
 
     /// Waits for the program's end.

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Logging
 import Mirroring
 import Posts
@@ -74,7 +75,7 @@ package final class NoticeSender: Sendable {
                     configuration.command, input: try notice.json(), limit: limit
                 ).run()
             } catch {
-                problem = "the notice cannot be written as JSON"
+                problem = localized("the notice cannot be written as JSON")
             }
             receipts.append(
                 NoticeReceipt(way: "\(Setting.notifyCommand.name) (\(program))", problem: problem))
@@ -90,7 +91,7 @@ package final class NoticeSender: Sendable {
             for device in targets.devices {
                 guard let subscription = device.subscription else { continue }
                 group.addTask { [pushSender] in
-                    let way = "push (\(subscription.host))"
+                    let way = localized("push (\(subscription.host))")
                     let answer = await pushSender.send(
                         notice, with: controls, to: subscription, by: targets.identity,
                         limit: limit)
@@ -98,7 +99,8 @@ package final class NoticeSender: Sendable {
                     case .taken: return NoticeReceipt(way: way)
                     case .gone:
                         return NoticeReceipt(
-                            way: way, problem: "the device has ended it", endedDevice: device.id)
+                            way: way, problem: localized("the device has ended it"),
+                            endedDevice: device.id)
                     case .refused(let problem): return NoticeReceipt(way: way, problem: problem)
                     }
                 }
@@ -190,13 +192,14 @@ package final class NoticeSender: Sendable {
             guard let beginning = error.beginning else { return error.message }
             status = beginning.status
         } catch {
-            return "the time was up"
+            return localized("the time was up")
         }
         switch status {
         case 200...299: return nil
         case 300...399:
-            return "the server sends it elsewhere (status \(status)), which is not followed"
-        default: return "the server answers with status \(status)"
+            return localized(
+                "the server sends it elsewhere (status \(status)), which is not followed")
+        default: return localized("the server answers with status \(status)")
         }
     }
 }

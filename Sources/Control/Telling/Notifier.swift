@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Logging
 package import Mirroring
 import Posts
@@ -198,7 +199,7 @@ package actor Notifier {
             [.workerEnded, .settingUnusable].contains($0.code)
         }) {
             findings[.stopped] = .holds(
-                since: end.since ?? now, detail: "a setting or a login has to be mended",
+                since: end.since ?? now, detail: localized("a setting or a login has to be mended"),
                 isCertain: true)
         } else if hasWorked {
             findings[.stopped] = .isOver

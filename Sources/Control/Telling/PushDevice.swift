@@ -1,5 +1,6 @@
 import Cryptography
 package import Foundation
+import Localization
 package import Mirroring
 import Posts
 import Settings
@@ -109,7 +110,8 @@ package struct PushDeviceTable: Sendable {
     {
         guard let key = try sealingKey(mayMake: true) else {
             throw ChangeRefusal(
-                .notAllowed, "there is no key to seal it with; whoever runs this sets SECRET_KEY")
+                .notAllowed,
+                localized("there is no key to seal it with; whoever runs this sets SECRET_KEY"))
         }
         let visible = name.unicodeScalars.filter {
             !$0.properties.isDefaultIgnorableCodePoint && $0.properties.generalCategory != .control
@@ -130,7 +132,8 @@ package struct PushDeviceTable: Sendable {
                 """)
             guard try others.first?.int("number") ?? 0 < Self.mostDevices else {
                 throw ChangeRefusal(
-                    .full, "there are \(Self.mostDevices) devices already; remove one first")
+                    .full,
+                    localized("there are \(Self.mostDevices) devices already; remove one first"))
             }
             try connection.execute(
                 """

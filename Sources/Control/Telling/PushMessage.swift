@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import Localization
 import Posts
 import Transport
 
@@ -82,10 +83,12 @@ package enum PushAnswer: Equatable, Sendable {
             switch status {
             case 200...299: .taken
             case 404, 410: .gone
-            case 401, 403: .refused("the push service refuses the signature (status \(status))")
-            case 413: .refused("the message is too long for the push service (status 413)")
-            case 429: .refused("the push service takes no more for now (status 429)")
-            default: .refused("the push service answers with status \(status)")
+            case 401, 403:
+                .refused(localized("the push service refuses the signature (status \(status))"))
+            case 413:
+                .refused(localized("the message is too long for the push service (status 413)"))
+            case 429: .refused(localized("the push service takes no more for now (status 429)"))
+            default: .refused(localized("the push service answers with status \(status)"))
             }
     }
 }
@@ -158,10 +161,10 @@ enum PushEncryption {
         salt: [UInt8] = SealingKey.randomBytes(saltSize)
     ) throws(Failure) -> [UInt8] {
         guard plain.count <= longestMessage else {
-            throw Failure(description: "the message is too long")
+            throw Failure(description: localized("the message is too long"))
         }
         guard let shared = key.sharedSecret(with: subscription.key) else {
-            throw Failure(description: "the key of the browser is none")
+            throw Failure(description: localized("the key of the browser is none"))
         }
         let publicKeys = subscription.key + key.publicKey
         let material = KeyDerivation.key(

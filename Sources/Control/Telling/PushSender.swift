@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Mirroring
 import Posts
 package import Transport
@@ -20,6 +21,10 @@ package struct PushSender: Sendable {
         /// The path that a press of the message itself opens.
         let open: String
         let buttons: [Button]
+        /// Said if the page refuses the press of a button; nil without buttons.
+        let refused: String?
+        /// Said if the page does not answer the press of a button; nil without buttons.
+        let unreached: String?
     }
 
     private let client: HTTPClient
@@ -52,18 +57,22 @@ package struct PushSender: Sendable {
         } catch let failure as PushEncryption.Failure {
             return .refused(failure.description)
         } catch {
-            return .refused("the time was up")
+            return .refused(localized("the time was up"))
         }
     }
 
     private static func message(_ notice: Notice, _ controls: NoticeControls?) throws -> [UInt8] {
         let buttons = controls?.buttons ?? []
+        let canPress = buttons.contains { $0.press == .acts }
         let message = Message(
             title: notice.title, text: notice.text(with: controls), tag: topic(of: notice),
             open: buttons.first { $0.press == .opens }?.path ?? "/",
             buttons: buttons.filter { $0.press == .acts }.map {
                 Message.Button(label: $0.label, path: $0.path)
-            })
+            },
+            refused: canPress
+                ? localized("Nothing was done: it has changed, or the button was used.") : nil,
+            unreached: canPress ? localized("The page could not be reached.") : nil)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return Array(try encoder.encode(message))
