@@ -102,6 +102,8 @@ extension CommandMarks {
         private static let argumentSigns = Array("@#/:=*".utf8)
         /// The characters that always end a word.
         private static let wordEnds = Array(" \n\t;)`\"".utf8)
+        /// The Japanese punctuation before a word.
+        private static let openings = ["（", "：", "、", "。"].map { Array($0.utf8) }
         /// The characters that continue a name.
         private static let nameSigns = Array("_-@/".utf8)
         /// The characters after a word that belong to the sentence rather than the word.
@@ -114,8 +116,9 @@ extension CommandMarks {
             while index < bytes.count {
                 switch bytes[index] {
                 case UInt8(ascii: "\""): isQuoted.toggle()
-                case 0xE2 where isQuotationMark(lastByte: 0x9C, at: index): isQuoted = true
-                case 0xE2 where isQuotationMark(lastByte: 0x9D, at: index): isQuoted = false
+                case 0xE2, 0xE3:
+                    guard let mark = quotationMark(at: index) else { break }
+                    isQuoted = mark == .opening
                 case UInt8(ascii: "m"), UInt8(ascii: "A")...UInt8(ascii: "Z"):
                     guard !isQuoted, beginsWord(index), let end = endOfCode(index) else { break }
                     codes.append(code(index..<end))
@@ -128,9 +131,17 @@ extension CommandMarks {
             return codes
         }
 
-        /// Whether the character at an index is `“` (0x9C) or `”` (0x9D).
-        private func isQuotationMark(lastByte: UInt8, at index: Int) -> Bool {
-            index + 2 < bytes.count && bytes[index + 1] == 0x80 && bytes[index + 2] == lastByte
+        private enum QuotationMark { case opening, closing }
+
+        /// Returns the kind of the character at an index: `“`, `「` and `『` open a quotation, `”`,
+        /// `」` and `』` close it; nil for any other character.
+        private func quotationMark(at index: Int) -> QuotationMark? {
+            guard index + 2 < bytes.count, bytes[index + 1] == 0x80 else { return nil }
+            return switch (bytes[index], bytes[index + 2]) {
+            case (0xE2, 0x9C), (0xE3, 0x8C), (0xE3, 0x8E): .opening
+            case (0xE2, 0x9D), (0xE3, 0x8D), (0xE3, 0x8F): .closing
+            default: nil
+            }
         }
 
         private func beginsWord(_ index: Int) -> Bool {
@@ -138,7 +149,7 @@ extension CommandMarks {
             switch bytes[index - 1] {
             case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "("), UInt8(ascii: "`"):
                 return true
-            default: return false
+            default: return Self.openings.contains { bytes[..<index].suffix(3).elementsEqual($0) }
             }
         }
 

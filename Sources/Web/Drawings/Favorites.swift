@@ -1,5 +1,7 @@
 import Control
+import Favorites
 import Foundation
+import Localization
 import Mirroring
 import Outbox
 
@@ -39,7 +41,8 @@ struct StepBars: Sendable {
         let base = judgement.baseLogOdds
         if let base {
             steps.insert(
-                ("any post", Self.counts(judgement.favorites, judgement.normals), base), at: 0)
+                (localized("any post"), Self.counts(judgement.favorites, judgement.normals), base),
+                at: 0)
         }
         let logThreshold = judgement.threshold > 0 ? log(judgement.threshold) : 0
         var runningSums = [0.0]
@@ -102,7 +105,10 @@ struct StepBars: Sendable {
     }
 
     private static func name(of feature: Explanation.Feature) -> String {
-        guard let sums = feature.sums, feature.kind == .words else { return feature.name }
+        guard let sums = feature.sums, feature.kind == .words else {
+            return feature.kind == .form
+                ? FeatureGroup.localizedName(ofForm: feature.name) : feature.shownName
+        }
         return Words.count(sums, "other word")
     }
 
@@ -131,28 +137,44 @@ struct CalibrationPlot: Sendable {
 
     var drawing: Drawing {
         Drawing(
-            name: "cal", title: "Does it know how sure it is?", finding: finding,
+            name: "cal", title: localized("Does it know how sure it is?"), finding: finding,
             size: .scaled(box: "0 0 336 340"),
             body: grid + lines + dots + [
-                "<text x=\"180\" y=\"336\" text-anchor=\"middle\">chance that was told, %</text>",
-                "<text x=\"44\" y=\"14\">favorites among them, %</text>",
+                "<text x=\"180\" y=\"336\" text-anchor=\"middle\">\(localized("chance that was told, %"))</text>",
+                "<text x=\"44\" y=\"14\">\(localized("favorites among them, %"))</text>",
             ])
     }
 
     private var finding: String {
         let bins = measure.calibration
-        guard let first = bins.first, let last = bins.last else { return "No post was judged." }
+        guard let first = bins.first, let last = bins.last else {
+            return localized("No post was judged.")
+        }
         var mentionedBins = [first]
         if bins.count > 2 { mentionedBins.append(bins[bins.count / 2]) }
         if bins.count > 1 { mentionedBins.append(last) }
-        let parts = mentionedBins.enumerated().map { index, bin in
-            let predicted = Words.percent(bin.predicted)
-            let observed = Words.percent(bin.observed)
-            return index == 0
-                ? "Of posts that got a chance of \(predicted), \(observed) were favorites"
-                : "of those that got \(predicted), \(observed)"
+        let shares = mentionedBins.map { bin in
+            (predicted: Words.percent(bin.predicted), observed: Words.percent(bin.observed))
         }
-        return parts.joined(separator: "; ") + ". The table has all."
+        switch shares.count {
+        case 1:
+            return localized(
+                "Of posts that got a chance of \(shares[0].predicted), \(shares[0].observed) were favorites. The table has all."
+            )
+        case 2:
+            return localized(
+                """
+                Of posts that got a chance of \(shares[0].predicted), \(shares[0].observed) were favorites; \
+                of those that got \(shares[1].predicted), \(shares[1].observed). The table has all.
+                """)
+        default:
+            return localized(
+                """
+                Of posts that got a chance of \(shares[0].predicted), \(shares[0].observed) were favorites; \
+                of those that got \(shares[1].predicted), \(shares[1].observed); \
+                of those that got \(shares[2].predicted), \(shares[2].observed). The table has all.
+                """)
+        }
     }
 
     private static func x(_ share: Double) -> Double {

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Posts
 
 /// The hours of human and bot as a 24-hour dial with noon on top, so that day is above and night
@@ -27,7 +28,7 @@ struct Dial: Sendable {
 
     var drawing: Drawing {
         Drawing(
-            name: "clock", title: "The hours of human and bot", finding: finding,
+            name: "clock", title: localized("The hours of human and bot"), finding: finding,
             size: .scaled(box: "-176 -176 352 352"),
             body: circles + [
                 spokes(human, .human), spokes(bot, .bot),
@@ -40,30 +41,42 @@ struct Dial: Sendable {
 
     private var finding: String {
         var sentences = [
-            "A dial of 24 hours with noon on top.",
-            "Outside the ring the human’s posts of each hour, inside it the bot’s, both as shares of all.",
+            localized("A dial of 24 hours with noon on top."),
+            localized(
+                "Outside the ring the human’s posts of each hour, inside it the bot’s, both as shares of all."
+            ),
         ]
         switch (human.busiest, bot.busiest) {
-        case (nil, nil): sentences.append("Neither has any posts.")
+        case (nil, nil): sentences.append(localized("Neither has any posts."))
         case (let human?, nil):
-            sentences.append("The human posts most \(Self.words(human)); the bot has no posts yet.")
+            sentences.append(
+                localized(
+                    "The human posts most from \(human.hour):00 on, \(Self.share(human)); the bot has no posts yet."
+                ))
         case (nil, let bot?):
             sentences.append(
-                "The bot posts most \(Self.words(bot)); no posts of the human are archived.")
+                localized(
+                    "The bot posts most from \(bot.hour):00 on, \(Self.share(bot)); no posts of the human are archived."
+                ))
         case (let human?, let bot?):
             sentences.append(
-                "The human posts most \(Self.words(human)); the bot \(Self.words(bot)).")
+                localized(
+                    """
+                    The human posts most from \(human.hour):00 on, \(Self.share(human)); \
+                    the bot from \(bot.hour):00 on, \(Self.share(bot)).
+                    """))
             if let silentHours {
                 sentences.append(
-                    "Both are silent from \(silentHours.lowerBound):00 to \(silentHours.upperBound % 24):00."
-                )
+                    localized(
+                        "Both are silent from \(silentHours.lowerBound):00 to \(silentHours.upperBound % 24):00."
+                    ))
             }
         }
-        return (sentences + ["The table has every number."]).joined(separator: " ")
+        return Drawing.joined(sentences + [localized("The table has every number.")])
     }
 
-    private static func words(_ busiest: (hour: Int, share: Double)) -> String {
-        "from \(busiest.hour):00 on, \(Words.percent(busiest.share, digits: 1))"
+    private static func share(_ busiest: (hour: Int, share: Double)) -> String {
+        Words.percent(busiest.share, digits: 1)
     }
 
     /// The longest range of hours in which neither of the two ever posts, which may cross midnight;
@@ -143,7 +156,7 @@ struct Dial: Sendable {
         guard let share = likeness?.share else { return [] }
         return [
             "<text class=\"strong mid\" x=\"0\" y=\"0\" text-anchor=\"middle\">\(Words.percent(share))</text>",
-            "<text x=\"0\" y=\"14\" text-anchor=\"middle\">alike</text>",
+            "<text x=\"0\" y=\"14\" text-anchor=\"middle\">\(localized("alike"))</text>",
         ]
     }
 
@@ -174,27 +187,42 @@ struct WeekGrid: Sendable {
 
     var drawing: Drawing {
         Drawing(
-            name: "week", title: "The week of human and bot", finding: finding,
+            name: "week", title: localized("The week of human and bot"), finding: finding,
             size: .stretched(height: Self.topEdge + 7 * Self.rowHeight + 2),
             body: hours + days + [cells])
     }
 
     private var finding: String {
-        let explanation =
-            "A row for each weekday, a column for each hour; in each cell the human above and the bot below, the stronger "
-            + "the color the more posts."
-        let peaks = [("The human", human), ("The bot", bot)].map { who, rhythm in
-            rhythm.busiestOfWeek.map {
-                "\(who) posts most on \(Self.names[$0.day])s from \($0.hour):00 on."
-            }
-                ?? "\(who) has no posts."
-        }
-        return ([explanation] + peaks + ["The tables have every number."]).joined(separator: " ")
+        let explanation = localized(
+            """
+            A row for each weekday, a column for each hour; in each cell the human above and the bot below, the stronger \
+            the color the more posts.
+            """)
+        let humanPeak =
+            human.busiestOfWeek.map {
+                localized("The human posts most on \(Self.days($0.day)) from \($0.hour):00 on.")
+            } ?? localized("The human has no posts.")
+        let botPeak =
+            bot.busiestOfWeek.map {
+                localized("The bot posts most on \(Self.days($0.day)) from \($0.hour):00 on.")
+            } ?? localized("The bot has no posts.")
+        return Drawing.joined([
+            explanation, humanPeak, botPeak, localized("The tables have every number."),
+        ])
     }
 
-    private static let names = [
-        "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
-    ]
+    /// `Mondays`, of 0.
+    private static func days(_ weekday: Int) -> String {
+        switch weekday {
+        case 0: localized("Mondays")
+        case 1: localized("Tuesdays")
+        case 2: localized("Wednesdays")
+        case 3: localized("Thursdays")
+        case 4: localized("Fridays")
+        case 5: localized("Saturdays")
+        default: localized("Sundays")
+        }
+    }
 
     private var hours: [Markup] {
         stride(from: 0, to: 24, by: 3).map { hour in
@@ -205,7 +233,8 @@ struct WeekGrid: Sendable {
     }
 
     private var days: [Markup] {
-        StatsReport.weekdays.enumerated().map { day, name in
+        (0..<7).map { day in
+            let name = Words.shortWeekday(day + 1)
             let y = Self.topEdge + day * Self.rowHeight
             return """
                 <text x="0" y="\(y + 17)">\(name)</text>\
@@ -276,10 +305,10 @@ struct DayBars: Sendable {
             "<text x=\"\(Double(index) * widthOfDay)%\" y=\"146\">\(words.shortDay(days[index].day))</text>"
         }
         return Drawing(
-            name: "days", title: "The last four weeks", finding: finding,
+            name: "days", title: localized("The last four weeks"), finding: finding,
             size: .stretched(height: 152),
             body: [
-                "<text x=\"0\" y=\"12\">human</text><text x=\"0\" y=\"130\">bot</text>",
+                "<text x=\"0\" y=\"12\">\(localized("human"))</text><text x=\"0\" y=\"130\">\(localized("bot"))</text>",
                 bars("h", \.humanPosts, isAbove: true), bars("b", \.posts, isAbove: false),
                 "<line class=\"axis\" x1=\"0\" x2=\"100%\" y1=\"\(Self.axisHeight)\" y2=\"\(Self.axisHeight)\"/>",
             ] + labels)
@@ -287,17 +316,23 @@ struct DayBars: Sendable {
 
     private var finding: String {
         guard let first = days.first, let last = days.last else {
-            return "There are no days to show yet."
+            return localized("There are no days to show yet.")
         }
         let human = days.map(\.humanPosts).reduce(0, +)
         let bot = days.map(\.posts).reduce(0, +)
-        let explanation =
-            "Posts by day from \(words.shortDay(first.day)) to \(words.shortDay(last.day)): \(Words.number(human)) of the "
-            + "human, \(Words.number(bot)) of the bot."
+        let explanation = localized(
+            """
+            Posts by day from \(words.shortDay(first.day)) to \(words.shortDay(last.day)): \(Words.number(human)) of the \
+            human, \(Words.number(bot)) of the bot.
+            """)
         guard let busiest = days.max(by: { $0.humanPosts < $1.humanPosts }), busiest.humanPosts > 0
         else { return explanation }
-        return explanation
-            + " The human’s busiest day was \(words.shortDay(busiest.day)), with \(busiest.humanPosts)."
+        return Drawing.joined([
+            explanation,
+            localized(
+                "The human’s busiest day was \(words.shortDay(busiest.day)), with \(busiest.humanPosts)."
+            ),
+        ])
     }
 }
 
@@ -327,14 +362,36 @@ extension StatsReport.Rhythm {
 }
 
 extension Words {
-    private static let shortMonths = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ]
+    /// `Mon`, of 1.
+    static func shortWeekday(_ weekday: Int) -> String {
+        switch weekday {
+        case 1: localized("Mon")
+        case 2: localized("Tue")
+        case 3: localized("Wed")
+        case 4: localized("Thu")
+        case 5: localized("Fri")
+        case 6: localized("Sat")
+        default: localized("Sun")
+        }
+    }
 
     /// `25 Nov`; with the year if it is not the present one.
     func shortDay(_ day: LocalDay) -> String {
         let (year, month, number) = day.components
-        let dayAndMonth = "\(number) \(Self.shortMonths[month - 1])"
-        return year == today.components.year ? dayAndMonth : "\(dayAndMonth) \(year)"
+        let isThisYear = year == today.components.year
+        return switch month {
+        case 1: localized(isThisYear ? "\(number) Jan" : "\(number) Jan \(year)")
+        case 2: localized(isThisYear ? "\(number) Feb" : "\(number) Feb \(year)")
+        case 3: localized(isThisYear ? "\(number) Mar" : "\(number) Mar \(year)")
+        case 4: localized(isThisYear ? "\(number) Apr" : "\(number) Apr \(year)")
+        case 5: localized(isThisYear ? "\(number) May" : "\(number) May \(year)")
+        case 6: localized(isThisYear ? "\(number) Jun" : "\(number) Jun \(year)")
+        case 7: localized(isThisYear ? "\(number) Jul" : "\(number) Jul \(year)")
+        case 8: localized(isThisYear ? "\(number) Aug" : "\(number) Aug \(year)")
+        case 9: localized(isThisYear ? "\(number) Sep" : "\(number) Sep \(year)")
+        case 10: localized(isThisYear ? "\(number) Oct" : "\(number) Oct \(year)")
+        case 11: localized(isThisYear ? "\(number) Nov" : "\(number) Nov \(year)")
+        default: localized(isThisYear ? "\(number) Dec" : "\(number) Dec \(year)")
+        }
     }
 }

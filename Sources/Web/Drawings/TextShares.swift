@@ -1,4 +1,5 @@
 import Control
+import Localization
 
 /// A bar with the shares of the archived texts by fitness.
 struct TextShares: Sendable {
@@ -9,8 +10,9 @@ struct TextShares: Sendable {
     /// The three parts with their class, number and words.
     var parts: [(side: String, number: Int, words: String)] {
         [
-            ("t1", texts.fit, "fit at any time"), ("t2", texts.sometimes, "at some times only"),
-            ("t3", texts.unfit, "left out"),
+            ("t1", texts.fit, localized("fit at any time")),
+            ("t2", texts.sometimes, localized("at some times only")),
+            ("t3", texts.unfit, localized("left out")),
         ]
     }
 
@@ -28,14 +30,24 @@ struct TextShares: Sendable {
             x += width + Self.gap
         }
         return Drawing(
-            name: "texts", title: "What the texts are good for", finding: finding,
+            name: "texts", title: localized("What the texts are good for"), finding: finding,
             size: .stretched(height: 28),
             body: bars)
     }
 
     private var finding: String {
-        let counts = parts.map { "\(Words.number($0.number)) \($0.words)" }.joined(separator: ", ")
-        return texts.unjudged > 0
-            ? "\(counts), \(Words.number(texts.unjudged)) not looked at yet." : counts + "."
+        let fit = Words.number(texts.fit)
+        let sometimes = Words.number(texts.sometimes)
+        let unfit = Words.number(texts.unfit)
+        guard texts.unjudged > 0 else {
+            return localized(
+                "\(fit) fit at any time, \(sometimes) at some times only, \(unfit) left out.")
+        }
+        let unjudged = Words.number(texts.unjudged)
+        return localized(
+            """
+            \(fit) fit at any time, \(sometimes) at some times only, \(unfit) left out, \
+            \(unjudged) not looked at yet.
+            """)
     }
 }

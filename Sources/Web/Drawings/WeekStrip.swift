@@ -1,4 +1,5 @@
 import Control
+import Localization
 import Posts
 
 /// The coming week as one drawing: each day has a lane of 24 hours, with the human's hours above
@@ -34,7 +35,7 @@ struct WeekStrip: Sendable {
 
     var drawing: Drawing {
         Drawing(
-            name: "strip", title: "The coming week", finding: finding,
+            name: "strip", title: localized("The coming week"), finding: finding,
             size: .stretched(height: height + 4), body: quiet + hours + lanes + now)
     }
 
@@ -42,11 +43,26 @@ struct WeekStrip: Sendable {
         let planned = week.days.filter(\.isStored)
         let posts = planned.flatMap(\.slots).count { SlotState($0).isAhead }
         let expected = week.days.filter { !$0.isStored }.flatMap(\.slots).count
-        return """
-            A lane for each day, from midnight to midnight; above its line the human’s usual hours, below it the bot’s \
-            posts. \(Words.count(posts, "post")) to come \(posts == 1 ? "is" : "are") planned, \(Words.number(expected)) \
-            more \(expected == 1 ? "is" : "are") expected. The list below says the same.
-            """
+        let count = Words.count(posts, "post")
+        let more = Words.number(expected)
+        let counts =
+            switch (posts, expected) {
+            case (1, 1):
+                localized("\(count) to come is planned, \(more) more is expected.")
+            case (1, _):
+                localized("\(count) to come is planned, \(more) more are expected.")
+            case (_, 1):
+                localized("\(count) to come are planned, \(more) more is expected.")
+            default:
+                localized("\(count) to come are planned, \(more) more are expected.")
+            }
+        return Drawing.joined([
+            localized(
+                """
+                A lane for each day, from midnight to midnight; above its line the human’s usual hours, below it the \
+                bot’s posts.
+                """), counts, localized("The list below says the same."),
+        ])
     }
 
     private var quiet: [Markup] {
@@ -76,7 +92,7 @@ struct WeekStrip: Sendable {
             let top = Self.top + index * Self.laneHeight
             let label: Markup = """
                 <text\(index == 0 ? " class=\"strong\"" as Markup : "") x="0" y="\(top + Self.lineDepth - 4)">\
-                \(StatsReport.weekdays[day.day.weekday - 1])</text><text x="0" y="\(top + Self.lineDepth + 12)">\
+                \(Words.shortWeekday(day.day.weekday))</text><text x="0" y="\(top + Self.lineDepth + 12)">\
                 \(words.shortDay(day.day))</text>
                 """
             let line: Markup = """

@@ -1,5 +1,6 @@
 import Embedded
 import Foundation
+import Localization
 import Posts
 
 /// A page as one file that a person can open and forward.
@@ -34,6 +35,7 @@ package struct FilePage: Sendable {
         return library.render(
             .file,
             [
+                "pageLanguage": .text(Language.current.rawValue),
                 "title": .text(title), "subtitle": .markup(subtitle),
                 "style": .markup(Self.style),
                 "content": .markup(library.render(template, context)),

@@ -1,5 +1,6 @@
 package import Control
 import Foundation
+import Localization
 
 /// The hours, the week and the days of human and bot in one SVG document, light or dark by the
 /// viewer's preference.
@@ -38,7 +39,8 @@ package struct HoursPicture: Sendable {
         let week = WeekGrid(human: times.human, bot: times.bot)
         let days = DayBars(days: times.days, words: words)
         return [
-            "human": .text(human ?? "the human"), "bot": .text(bot ?? "the bot"),
+            "human": .text(human ?? localized("the human")),
+            "bot": .text(bot ?? localized("the bot")),
             "dial": .markup(dial.drawing.element), "week": .markup(week.drawing.element),
             "days": .markup(days.drawing.element),
         ]

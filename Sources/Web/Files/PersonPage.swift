@@ -1,5 +1,6 @@
 package import Control
 import Foundation
+import Localization
 import Posts
 
 /// All stored data about one person as one file, at their request.
@@ -17,13 +18,16 @@ package struct PersonPage: Sendable {
     package var html: String {
         FilePage(
             .personFile, title: title,
-            subtitle: "As of \(words.dated(report.made)), clock of \(report.timeZone).", context
+            subtitle: Markup(
+                rendered: localized(
+                    "As of \(words.dated(report.made).text), clock of \(Markup.escaped(report.timeZone))."
+                )), context
         ).html
     }
 
     private var title: String {
-        "What the mirror \(report.mirror) knows of "
-            + report.accounts.map(\.account).joined(separator: ", ")
+        let accounts = report.accounts.map(\.account).joined(separator: localized(", "))
+        return localized("What the mirror \(report.mirror) knows of \(accounts)")
     }
 
     /// The values of its template.
@@ -35,10 +39,12 @@ package struct PersonPage: Sendable {
             "hasMentions": .flag(!report.mentions.isEmpty),
             "mentions": .list(
                 report.mentions.map {
-                    post($0.isReply ? "answer" : "post", $0.written, $0.text, $0.post)
+                    post(localized($0.isReply ? "answer" : "post"), $0.written, $0.text, $0.post)
                 }),
             "hasLearned": .flag(!report.learned.isEmpty),
-            "learned": .list(report.learned.map { post($0.state, $0.noted, $0.text, $0.post) }),
+            "learned": .list(
+                report.learned.map { post(FileWords.learned($0.state), $0.noted, $0.text, $0.post) }
+            ),
         ]
     }
 
@@ -52,15 +58,19 @@ package struct PersonPage: Sendable {
     }
 
     private func stanceWords(of account: PersonReport.KnownAccount) -> String {
-        if account.isForgotten { return "forgotten: only a digest is kept" }
-        let reason = account.reason.map { ", by \($0)" } ?? ""
-        let server = account.onDenied.map { "; on the denied server \($0)" } ?? ""
-        return (account.stance ?? "nothing") + reason + server
+        if account.isForgotten {
+            return localized("forgotten: only a digest is kept")
+        }
+        let stance = FileWords.stance(account.stance)
+        let words =
+            account.reason.map { localized("\(stance), by \(FileWords.stanceReason($0))") }
+            ?? stance
+        return account.onDenied.map { localized("\(words); on the denied server \($0)") } ?? words
     }
 
     private func deed(_ deed: PersonReport.Deed) -> PageContext {
         [
-            "kind": .text(deed.kind), "state": .text(deed.state),
+            "kind": .text(FileWords.kind(deed.kind)), "state": .text(FileWords.state(deed.state)),
             "at": .markup(words.dated(deed.at)), "id": .text(String(deed.id.prefix(7))),
             "text": .text(deed.text), "about": .text(deed.about), "why": .text(deed.why),
         ]

@@ -1,5 +1,6 @@
 package import Control
 import Foundation
+import Localization
 import Mirroring
 import Outbox
 import Posts
@@ -27,13 +28,23 @@ package struct ReportPage: Sendable {
     }
 
     private var title: String {
-        let mirror = status.mirror == "default" ? "The mirror" : "The mirror \(status.mirror)"
-        return stats.human.map { "\(mirror) of @\($0)" } ?? mirror
+        switch (status.mirror == "default", stats.human) {
+        case (true, nil): localized("The mirror")
+        case (true, let human?): localized("The mirror of @\(human)")
+        case (false, nil): localized("The mirror \(status.mirror)")
+        case (false, let human?): localized("The mirror \(status.mirror) of @\(human)")
+        }
     }
 
     private var subtitle: Markup {
-        let bot: Markup = stats.bot.map { "The bot is <bdi>@\($0)</bdi>. " } ?? ""
-        return "\(bot)Seen on \(words.dated(stats.made)), clock of \(stats.timeZone)."
+        let made = words.dated(stats.made).text
+        let zone = Markup.escaped(stats.timeZone)
+        guard let handle = stats.bot else {
+            return Markup(rendered: localized("Seen on \(made), clock of \(zone)."))
+        }
+        let bot: Markup = "<bdi>@\(handle)</bdi>"
+        return Markup(
+            rendered: localized("The bot is \(bot.text). Seen on \(made), clock of \(zone)."))
     }
 
     // MARK: What it shows
@@ -41,7 +52,8 @@ package struct ReportPage: Sendable {
     /// The values of its template.
     var context: PageContext {
         var context: PageContext = [
-            "verdict": .sentence(status.verdict.map { Words.capitalized($0.text) + "." }),
+            "verdict": .sentence(
+                status.verdict.map { localized("\(Words.capitalized($0.text)).") }),
             "isRunning": .flag(status.isRunning),
             "next": .markup(status.nextSlot.map { words.dated($0) }),
             "posts": .number(status.archive.posts), "learned": .text(learned),
@@ -69,8 +81,10 @@ package struct ReportPage: Sendable {
     }
 
     private var learned: String {
-        guard let state = status.classifier else { return "cannot be reached" }
-        return "\(Words.number(state.favorites)) and \(Words.number(state.normals))"
+        guard let state = status.classifier else {
+            return localized("cannot be reached")
+        }
+        return localized("\(Words.number(state.favorites)) and \(Words.number(state.normals))")
     }
 
     private static func day(_ day: StatsReport.Day) -> PageContext {
@@ -90,7 +104,7 @@ package struct ReportPage: Sendable {
             "slots": .list(
                 day.slots.map { slot in
                     [
-                        "time": .text(slot.time), "state": .text(slot.state),
+                        "time": .text(slot.time), "state": .text(FileWords.state(slot.state)),
                         "id": .text(Self.short(slot.id)), "text": .text(slot.text.map(Self.cut)),
                         "language": .text(slot.language.flatMap(LanguageTag.naming)),
                         "why": .sentence(slot.reasonText ?? slot.why), "judged": .none,
@@ -101,8 +115,8 @@ package struct ReportPage: Sendable {
 
     private func action(_ action: ReportedAction) -> PageContext {
         [
-            "kind": .text(action.kind.rawValue), "isReply": .flag(action.kind == .reply),
-            "person": .text(action.person?.name), "state": .text(action.state.rawValue),
+            "kind": .text(FileWords.kind(action.kind)), "isReply": .flag(action.kind == .reply),
+            "person": .text(action.person?.name), "state": .text(FileWords.state(action.state)),
             "at": .markup(words.dated(action.at)), "id": .text(Self.short(action.id)),
             "text": .text(action.text.map(Self.cut)),
             "language": .text(action.language.flatMap(LanguageTag.naming)),
@@ -116,7 +130,8 @@ package struct ReportPage: Sendable {
         guard action.reasonText == nil, let rate = action.rate, let words = action.words,
             !words.isEmpty
         else { return nil }
-        return "rate \(Words.rate(rate)), for \(words.joined(separator: ", "))"
+        let list = words.joined(separator: localized(", "))
+        return localized("rate \(Words.rate(rate)), for \(list)")
     }
 
     private static func cut(_ text: String) -> String {
@@ -149,15 +164,21 @@ package struct ReportPage: Sendable {
         ]
     }
 
-    private static let parts: [StatsReport.LeftOut.Part: String] = [
-        .archive: "old post", .post: "post", .reply: "reply", .favorite: "favorite",
-        .feed: "item of a feed",
-    ]
+    private static func name(of part: StatsReport.LeftOut.Part) -> String {
+        switch part {
+        case .archive: localized("old post")
+        case .post: localized("post")
+        case .reply: localized("reply")
+        case .favorite: localized("favorite")
+        case .feed: localized("item of a feed")
+        }
+    }
 
     private static func line(_ line: StatsReport.LeftOut) -> PageContext {
-        let part = parts[line.part] ?? line.part.rawValue
+        let part = name(of: line.part)
         return [
-            "what": .text(line.state.map { "\(part), \($0)" } ?? part),
+            "what": .text(
+                line.state.map { localized("\(part), \(FileWords.state($0))") } ?? part),
             "why": .sentence(line.reason.text), "count": .number(line.count),
         ]
     }

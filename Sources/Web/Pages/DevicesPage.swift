@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Posts
 import Settings
@@ -31,7 +32,7 @@ enum DevicesPage: MirrorPage {
         let identity = try address(request).flatMap { try table.identity(page: $0) }
         let content = context(try await table.all(), identity, of: request)
         return .page(
-            PageContent(templates[0], title: "Devices", in: section, at: path, content))
+            PageContent(templates[0], title: localized("Devices"), in: section, at: path, content))
     }
 
     private static func context(
@@ -65,9 +66,10 @@ enum DevicesPage: MirrorPage {
     /// The reason why no device can be added; nil if one can.
     private static func missingSetting(isAddressed: Bool, hasKey: Bool) -> String? {
         if !isAddressed {
-            return "To add a device, set WEB_ADDRESS to the address of this page, with https."
+            return localized(
+                "To add a device, set WEB_ADDRESS to the address of this page, with https.")
         }
-        return hasKey ? nil : "To add a device, set SECRET_KEY: it signs the messages."
+        return hasKey ? nil : localized("To add a device, set SECRET_KEY: it signs the messages.")
     }
 
     // MARK: Changing
@@ -75,7 +77,7 @@ enum DevicesPage: MirrorPage {
     private static func add(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
             guard let address = address(request) else {
-                throw ChangeRefusal(.notAllowed, "WEB_ADDRESS is not set")
+                throw ChangeRefusal(.notAllowed, localized("WEB_ADDRESS is not set"))
             }
             guard
                 let subscription = PushSubscription(
@@ -83,7 +85,8 @@ enum DevicesPage: MirrorPage {
                     secret: request.form["auth"] ?? "", page: address)
             else {
                 throw ChangeRefusal(
-                    .unusable, "the browser named no push service to which a message can be sent")
+                    .unusable,
+                    localized("the browser named no push service to which a message can be sent"))
             }
             let table = table(request)
             let device = try await table.add(
@@ -103,36 +106,42 @@ enum DevicesPage: MirrorPage {
     ) async throws -> String {
         let table = table(request)
         guard let identity = try table.identity(page: address, mayMake: true) else {
-            throw ChangeRefusal(.notAllowed, "there is no key to sign with; set SECRET_KEY")
+            throw ChangeRefusal(
+                .notAllowed, localized("there is no key to sign with; set SECRET_KEY"))
         }
         let notice = Notice.test(
-            of: request.mirror.name, now: request.now, asker: "the page with the devices")
+            of: request.mirror.name, now: request.now, asker: localized("the page with the devices")
+        )
         let answer = await PushSender(request.mirror.installation.client).send(
             notice, with: NoticeControls(opening: request.base + path, at: address),
             to: subscription, by: identity)
         switch answer {
-        case .taken: return "The device gets the notifications. A first message is on its way."
+        case .taken:
+            return localized("The device gets the notifications. A first message is on its way.")
         case .gone:
             try await table.remove(device.id)
-            throw ChangeRefusal(.over, "the push service knows no such browser; add it again")
+            throw ChangeRefusal(
+                .over, localized("the push service knows no such browser; add it again"))
         case .refused(let problem):
-            return "The device was added, but the first message did not arrive: \(problem)."
+            return localized(
+                "The device was added, but the first message did not arrive: \(problem).")
         }
     }
 
     private static func makeKey(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
             _ = try table(request).identity(page: address(request) ?? "", mayMake: true)
-            return .seeOther(request.base + path, saying: Said("The key is made."))
+            return .seeOther(request.base + path, saying: Said(localized("The key is made.")))
         }
     }
 
     private static func remove(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
             guard try await table(request).remove(request.form["device"] ?? "") else {
-                throw ChangeRefusal(.unknown, "there is no such device any more")
+                throw ChangeRefusal(.unknown, localized("there is no such device any more"))
             }
-            return .seeOther(request.base + path, saying: Said("The device gets nothing any more."))
+            return .seeOther(
+                request.base + path, saying: Said(localized("The device gets nothing any more.")))
         }
     }
 }

@@ -1,6 +1,7 @@
 import Control
 import Favorites
 import Foundation
+import Localization
 import Mirroring
 import Posts
 import Settings
@@ -46,11 +47,12 @@ enum FavoritesPage: MirrorPage {
     private static func judge(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
             guard let text = request.form.typed("text") else {
-                throw ChangeRefusal(.unusable, "write what the post would say")
+                throw ChangeRefusal(.unusable, localized("write what the post would say"))
             }
             guard text.count <= maximumLength else {
                 throw ChangeRefusal(
-                    .unusable, "the text is longer than \(Words.number(maximumLength)) characters")
+                    .unusable,
+                    localized("the text is longer than \(Words.number(maximumLength)) characters"))
             }
             let author: (id: AccountID, handle: String)? =
                 if let name = request.form.typed("author") {
@@ -84,9 +86,11 @@ enum FavoritesPage: MirrorPage {
         typed: (text: String, author: String)
     ) -> PageContext {
         guard let classifier, classifier.waiting == nil, taste.problem == nil else {
-            let problem = classifier?.waiting ?? taste.problem ?? "what was learned cannot be read"
+            let problem =
+                classifier?.waiting ?? taste.problem ?? localized("what was learned cannot be read")
             return [
-                "base": .text(base), "waiting": .sentence(Words.capitalized(problem) + "."),
+                "base": .text(base),
+                "waiting": .sentence(localized("\(Words.capitalized(problem)).")),
                 "learned": .none,
             ]
         }
@@ -97,10 +101,12 @@ enum FavoritesPage: MirrorPage {
             "favorites": .number(classifier.favorites), "others": .number(classifier.normals),
             "precision": .text(measure?.precision.map { Words.percent($0) } ?? "–"),
             "precisionWords": .text(
-                "of what it would favorite; \(Words.chance(above: threshold)) are meant to be"),
+                localized(
+                    "of what it would favorite; \(Words.chance(above: threshold)) are meant to be")),
             "recall": .text(measure?.recall.map { Words.percent($0) } ?? "–"),
             "threshold": .text(Words.rate(threshold)),
-            "thresholdWords": .text("a chance of \(Words.chance(above: threshold))"),
+            "thresholdWords": .text(
+                localized("a chance of \(Words.chance(above: threshold))")),
             "measured": .text(measured(measure, words)), "isMeasured": .flag(measure != nil),
             "canTry": .flag(token != nil), "token": .markup(token ?? ""),
             "typedText": .text(typed.text), "typedAuthor": .text(typed.author),
@@ -125,10 +131,10 @@ enum FavoritesPage: MirrorPage {
     }
 
     private static func measured(_ measure: ClassifierMeasure?, _ words: Words) -> String {
-        guard let measure else { return "How often that is right was not measured yet." }
-        return
-            "Right and found as measured \(words.moment(measure.measured)), on \(Words.count(measure.posts, "post"))"
-            + " of which \(Words.number(measure.favorites)) were favorites."
+        guard let measure else { return localized("How often that is right was not measured yet.") }
+        return localized(
+            "Right and found as measured \(words.moment(measure.measured)), on \(Words.count(measure.posts, "post")) of which \(Words.number(measure.favorites)) were favorites."
+        )
     }
 
     /// The contexts of the template `words` for the words on both sides, on one scale.
@@ -184,12 +190,12 @@ enum FavoritesPage: MirrorPage {
     private static func judgement(_ report: ExplainReport) -> PageContext {
         let verdict =
             switch report.verdict {
-            case .favorite: "The bot would favorite it."
-            case .suggestion: "It would wait for you."
-            case .nothing, nil: "The bot would leave it alone."
+            case .favorite: localized("The bot would favorite it.")
+            case .suggestion: localized("It would wait for you.")
+            case .nothing, nil: localized("The bot would leave it alone.")
             }
         let rate = report.judgementNow.map {
-            "Rate \(Words.rate($0.rate)). " + Words.chance(ofOdds: $0.rate)
+            localized("Rate \(Words.rate($0.rate)). \(Words.chance(ofOdds: $0.rate))")
         }
         return [
             "text": .text(TextsPage.excerpt(report.text ?? "")), "language": .none,
@@ -198,13 +204,13 @@ enum FavoritesPage: MirrorPage {
             "rules": .list(
                 report.rules.map { rule in
                     [
-                        "text": .sentence(Words.capitalized(rule.text) + "."),
+                        "text": .sentence(localized("\(Words.capitalized(rule.text)).")),
                         "setting": .text(rule.setting),
                     ]
                 }),
             "steps": .fields(
                 report.judgementNow?.steps(
-                    caption: "From any post to this one: each word moves the odds.")),
+                    caption: localized("From any post to this one: each word moves the odds."))),
         ]
     }
 }
@@ -213,7 +219,8 @@ extension ExplainReport.Judgement {
     /// The context of the template `steps`.
     func steps(caption: String) -> PageContext {
         let bars = StepBars(self)
-        let weightsSentence = weights.map { ". " + Words.capitalized($0.text) } ?? ""
+        let sum = StepBars.signed(bars.sum)
+        let shownRate = Words.rate(rate)
         return [
             "stepsCaption": .text(caption),
             "stepRows": .list(
@@ -229,21 +236,25 @@ extension ExplainReport.Judgement {
             "baseKey": .markup(Drawing.key("base")),
             "stepsThreshold": .text(Words.chance(above: threshold)),
             "stepsSum": .text(
-                "In all \(StepBars.signed(bars.sum)): a rate of \(Words.rate(rate))\(weightsSentence)."
-            ),
+                weights.map {
+                    localized(
+                        "In all \(sum): a rate of \(shownRate). \(Words.capitalized($0.text)).")
+                } ?? localized("In all \(sum): a rate of \(shownRate).")),
         ]
     }
 }
 
 extension Words {
-    private static let numerals = [
-        "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-        "eleven", "twelve",
-    ]
+    /// The numbers that a sentence has as words, from 0 on.
+    private static var numerals: [Substring] {
+        localized("none one two three four five six seven eight nine ten eleven twelve")
+            .split(separator: " ")
+    }
 
     /// `seven`, `13`: a number in a sentence.
     static func numeral(_ number: Int) -> String {
-        numerals.indices.contains(number) ? numerals[number] : Self.number(number)
+        let numerals = numerals
+        return numerals.indices.contains(number) ? String(numerals[number]) : Self.number(number)
     }
 
     /// `5.1`, `2`: a favorite rate, with three digits at most.
@@ -257,19 +268,20 @@ extension Words {
         guard odds.isFinite, odds >= 1, odds < 12, odds == odds.rounded() else {
             return percent(odds.isFinite ? odds / (odds + 1) : 1)
         }
-        return "\(numeral(Int(odds))) of \(numeral(Int(odds) + 1))"
+        return localized("\(numeral(Int(odds))) of \(numeral(Int(odds) + 1))")
     }
 
     /// Returns the probability for odds of favorites to other posts as a sentence.
     ///
     /// For odds of five it is `Of six such posts they favorite five.`
     static func chance(ofOdds odds: Double) -> String {
-        guard odds.isFinite, odds > 0 else { return "Of such posts they favorite none." }
+        guard odds.isFinite, odds > 0 else { return localized("Of such posts they favorite none.") }
         let largestOdds = 1_000_000.0
         let (favorites, others) =
             odds >= 1
             ? (Int(min(odds, largestOdds).rounded()), 1)
             : (1, Int(min(1 / odds, largestOdds).rounded()))
-        return "Of \(numeral(favorites + others)) such posts they favorite \(numeral(favorites))."
+        return localized(
+            "Of \(numeral(favorites + others)) such posts they favorite \(numeral(favorites)).")
     }
 }

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Outbox
 import Posts
@@ -49,8 +50,8 @@ enum HealthPage: MirrorPage {
         let problems = (lastExamination?.findings ?? []).count { $0.verdict != .ok }
         var view = VerdictView(status, request).context
         if status.verdict?.state == .healthy, problems > 0 {
-            view["word"] = "Healthy,"
-            view["rest"] = .text("and \(Words.count(problems, "thing")) to look at")
+            view["word"] = .text(localized("Healthy,"))
+            view["rest"] = .text(localized("and \(Words.count(problems, "thing")) to look at"))
         }
         let otherObstacles = (status.obstacles ?? []).filter {
             $0.weight != .note && $0.code != status.verdict?.code
@@ -67,7 +68,10 @@ enum HealthPage: MirrorPage {
             "obstacles": .list(otherObstacles.prefix(obstaclesShown).map { obstacle($0, words) }),
             "lookHint": .text(HealthWords.lookHint(status)),
             "looked": .text(
-                lastExamination.map { "looked at \(ListWords.shortMoment($0.at, words))" } ?? ""),
+                lastExamination.map {
+                    localized("looked at \(ListWords.shortMoment($0.at, words))")
+                }
+                    ?? ""),
             "hasParts": .flag(!parts.isEmpty), "parts": .list(Array(parts)),
             "hasFeeds": .flag(!feeds.isEmpty), "feeds": .list(feeds),
             "hasLimits": .flag(!limits.isEmpty), "limits": .list(limits),
@@ -95,12 +99,15 @@ enum HealthPage: MirrorPage {
 
     private static func obstacle(_ obstacle: Obstacle, _ words: Words) -> PageContext {
         let remedy = obstacle.remedy
-        let cause = [obstacle.code.consequence, obstacle.cause].compactMap(\.self).joined(
-            separator: ": ")
+        let cause =
+            obstacle.code.consequence.map { localized("\($0): \(obstacle.cause)") }
+            ?? obstacle.cause
         return [
             "cause": .sentence(FavoriteWords.sentence(ListWords.cut(cause, bytes: textSize))),
             "since": .text(
-                obstacle.since.map { "Since \(words.moment($0)), \(words.relative($0))." }),
+                obstacle.since.map {
+                    localized("Since \(words.moment($0)), \(words.relative($0)).")
+                }),
             "remedy": .sentence(
                 remedy?.text.map { FavoriteWords.sentence(ListWords.cut($0, bytes: textSize)) }),
             "command": .text(remedy?.command), "setting": .text(remedy?.setting),
@@ -110,12 +117,12 @@ enum HealthPage: MirrorPage {
     private static func partRow(_ finding: Finding) -> PageContext {
         let (mark, verdict) =
             switch finding.verdict {
-            case .ok: ("healthy", "well")
-            case .warn: ("hindered", "look at it")
-            case .fail: ("failing", "broken")
+            case .ok: ("healthy", localized("well"))
+            case .warn: ("hindered", localized("look at it"))
+            case .fail: ("failing", localized("broken"))
             }
         return [
-            "mark": .text(mark), "verdict": .text(verdict), "subject": .text(finding.subject),
+            "mark": .text(mark), "verdict": .text(verdict), "subject": .text(finding.shownSubject),
             "text": .sentence(FavoriteWords.sentence(ListWords.cut(finding.text, bytes: textSize))),
             "fix": .sentence(
                 finding.fix.map { FavoriteWords.sentence(ListWords.cut($0, bytes: textSize)) }),
@@ -126,35 +133,41 @@ enum HealthPage: MirrorPage {
         let nameAndPurpose = HealthWords.feed(feed.feed)
         var notes: [String] = []
         if let error = feed.error {
-            let since = feed.errorSince.map { "since \(words.moment($0)), " } ?? ""
-            notes.append("\(since)\(ListWords.cut(error, bytes: textSize))")
+            let shownError = ListWords.cut(error, bytes: textSize)
+            notes.append(
+                feed.errorSince.map { localized("since \(words.moment($0)), \(shownError)") }
+                    ?? shownError)
         }
         for gap in feed.unreached.prefix(3) {
             let end = ListWords.shortMoment(gap.to, words)
             notes.append(
                 gap.isBeginning
-                    ? "not read: everything before \(end), which only a downloaded archive has"
-                    : "not read: \(ListWords.shortMoment(gap.from, words)) to \(end)")
+                    ? localized(
+                        "not read: everything before \(end), which only a downloaded archive has")
+                    : localized("not read: \(ListWords.shortMoment(gap.from, words)) to \(end)"))
         }
         if feed.unreached.count > 3 {
-            notes.append("and \(Words.count(feed.unreached.count - 3, "more gap"))")
+            notes.append(localized("and \(Words.count(feed.unreached.count - 3, "more gap"))"))
         }
         if feed.waiting > 0 {
-            notes.append("\(Words.count(feed.waiting, "item")) to be decided at another try")
+            notes.append(
+                localized("\(Words.count(feed.waiting, "item")) to be decided at another try"))
         }
         if feed.unreadable > 0 {
-            notes.append("\(Words.count(feed.unreadable, "item")) could not be read")
+            notes.append(localized("\(Words.count(feed.unreadable, "item")) could not be read"))
         }
-        if feed.givenUp > 0 { notes.append("\(Words.count(feed.givenUp, "item")) given up") }
+        if feed.givenUp > 0 {
+            notes.append(localized("\(Words.count(feed.givenUp, "item")) given up"))
+        }
         let (mark, state) =
             if feed.error != nil {
-                ("failing", "not heard")
+                ("failing", localized("not heard"))
             } else if feed.lastSuccess == nil {
-                ("unset", "not read yet")
+                ("unset", localized("not read yet"))
             } else if notes.isEmpty {
-                ("healthy", "heard")
+                ("healthy", localized("heard"))
             } else {
-                ("hindered", "heard, but for a part")
+                ("hindered", localized("heard, but for a part"))
             }
         return [
             "name": .text(nameAndPurpose.name), "purpose": .text(nameAndPurpose.purpose),
@@ -166,10 +179,10 @@ enum HealthPage: MirrorPage {
     private static func notice(_ notice: ToldNotice, _ words: Words) -> PageContext {
         let state =
             switch notice.state {
-            case .began: "began"
-            case .continues: "goes on"
-            case .resolved: "over"
-            case .test: "a test"
+            case .began: localized("began")
+            case .continues: localized("goes on")
+            case .resolved: localized("over")
+            case .test: localized("a test")
             }
         return [
             "at": .markup(words.time(notice.at, showing: ListWords.shortMoment(notice.at, words))),
@@ -187,8 +200,10 @@ enum HealthPage: MirrorPage {
         let problems = findings.count { $0.verdict != .ok }
         let text =
             problems == 0
-            ? "Looked at \(Words.count(findings.count, "part")): all well."
-            : "Looked at \(Words.count(findings.count, "part")): \(Words.number(problems)) to look at."
+            ? localized("Looked at \(Words.count(findings.count, "part")): all well.")
+            : localized(
+                "Looked at \(Words.count(findings.count, "part")): \(Words.number(problems)) to look at."
+            )
         return .seeOther(request.link("/health"), saying: Said(text))
     }
 
@@ -198,17 +213,18 @@ enum HealthPage: MirrorPage {
         let outlook = try await Undoing(mirror: request.mirror).outlookOnEverything()
         let handle = request.record.botHandleToType
         var confirmation = Confirmation(
-            in: section, "Take everything back?", action: "/undo/everything",
-            verb: "Take back all \(Words.number(outlook.requests))", otherWay: "Keep it",
+            in: section, localized("Take everything back?"), action: "/undo/everything",
+            verb: localized("Take back all \(Words.number(outlook.requests))"),
+            otherWay: localized("Keep it"),
             back: "/health")
         confirmation.lead = HealthWords.everything(outlook)
         confirmation.notes =
             UndoWords.notes(outlook) + [
-                "What the bot did before it had this database is not included."
+                localized("What the bot did before it had this database is not included.")
             ]
         confirmation.seen = outlook.seen
         confirmation.typed = Confirmation.Typed(
-            "sure", "Type the bot's handle to say yes: @\(handle)")
+            "sure", localized("Type the bot's handle to say yes: @\(handle)"))
         return confirmation
     }
 
@@ -217,30 +233,36 @@ enum HealthPage: MirrorPage {
     {
         let subject = try await RetirementSubject(request.mirror)
         var confirmation = Confirmation(
-            in: section, "Retire the mirror?", action: "/retire", verb: "Retire it",
-            otherWay: "Let it go on",
+            in: section, localized("Retire the mirror?"), action: "/retire",
+            verb: localized("Retire it"),
+            otherWay: localized("Let it go on"),
             back: "/health")
         confirmation.lead =
-            "From its date on nothing leaves but the last post. Then the bot’s profile says so, and the logins are removed."
+            localized(
+                "From its date on nothing leaves but the last post. Then the bot’s profile says so, and the logins are removed."
+            )
         confirmation.inputs = [
-            .init("on", "When", hint: "2026-12-31, 2026-12-31 18:00 or 30d; empty for now"),
             .init(
-                "last", "The last post",
-                hint: "a text, or the address of an archived post; empty for none"),
+                "on", localized("When"),
+                hint: localized("2026-12-31, 2026-12-31 18:00 or 30d; empty for now")),
             .init(
-                "undo", "Take everything else back?",
-                hint:
+                "last", localized("The last post"),
+                hint: localized("a text, or the address of an archived post; empty for none")),
+            .init(
+                "undo", localized("Take everything else back?"),
+                hint: localized(
                     "yes deletes \(Words.count(subject.outlook.requests, "post, reply or favorite", "posts, replies and favorites")); empty leaves them"
+                )
             ),
         ]
         confirmation.notes = [
-            "Until that date you can let it go on after all; afterwards it is for good.",
-            "What the human deletes later is not followed any more: there is no login.",
+            localized("Until that date you can let it go on after all; afterwards it is for good."),
+            localized("What the human deletes later is not followed any more: there is no login."),
         ]
         confirmation.seen = subject.seen
         let handle = request.record.botHandleToType
         confirmation.typed = Confirmation.Typed(
-            "sure", "Type the bot's handle to say yes: @\(handle)")
+            "sure", localized("Type the bot's handle to say yes: @\(handle)"))
         return confirmation
     }
 
@@ -248,38 +270,45 @@ enum HealthPage: MirrorPage {
         try await request.attempt(refusedBy: { .confirm(try await confirmRetirement($0)) }) {
             guard let seen = try request.seen() else {
                 throw ChangeRefusal(
-                    .unusable, "the form does not say what the page showed; reload the page")
+                    .unusable,
+                    localized("the form does not say what the page showed; reload the page"))
             }
             guard request.record.isBotHandle(request.form.typed("sure") ?? "") else {
                 throw ChangeRefusal(
                     .unusable,
-                    "that is not the bot's handle, which is @\(request.record.botHandleToType)")
+                    localized(
+                        "that is not the bot's handle, which is @\(request.record.botHandleToType)")
+                )
             }
             let undo = request.form.typed("undo")?.lowercased()
             guard undo == nil || undo == "yes" || undo == "no" else {
                 throw ChangeRefusal(
-                    .unusable, "whether everything else is taken back is yes, no or empty")
+                    .unusable,
+                    localized("whether everything else is taken back is yes, no or empty"))
             }
             let wish = RetireMirror(
                 date: request.form.typed("on"), last: request.form.typed("last"),
                 takesBack: undo == "yes")
             let change = try await request.desk.perform(PersonRequest(wish, seen: seen))
-            let date = change.date.map { request.words.moment($0) } ?? "now"
-            return .seeOther(request.link("/health"), saying: Said("It retires at \(date)."))
+            let said =
+                change.date.map { localized("It retires at \(request.words.moment($0)).") }
+                ?? localized("It retires at now.")
+            return .seeOther(request.link("/health"), saying: Said(said))
         }
     }
 
     private static func cancelRetirement(_ request: MirrorRequest) async throws -> WebReply {
         try await request.perform(
             CancelRetirement(), backTo: "/health", refusedBy: page,
-            saying: { _ in Said("It goes on.") })
+            saying: { _ in Said(localized("It goes on.")) })
     }
 
     private static func takeEverythingBack(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: { .confirm(try await confirmUndoOfEverything($0)) }) {
             guard let seen = try request.seen() else {
                 throw ChangeRefusal(
-                    .unusable, "the form does not say what the page showed; reload the page")
+                    .unusable,
+                    localized("the form does not say what the page showed; reload the page"))
             }
             let operation = AskUndoEverything(bot: request.form.typed("sure") ?? "")
             let wishes = try await request.desk.perform(PersonRequest(operation, seen: seen))
@@ -297,33 +326,41 @@ enum HealthWords {
         let stoppedWork = Set(
             obstacles.filter { [.stops, .wanted].contains($0.weight) }.flatMap(\.stops))
         let verbs: [(work: Obstacle.Work, verb: String)] = [
-            (.sending, "sends"), (.hearing, "hears"), (.favorites, "favorites"),
-            (.learning, "learns"),
+            (.sending, localized("sends")), (.hearing, localized("hears")),
+            (.favorites, localized("favorites")), (.learning, localized("learns")),
         ]
         let workingVerbs = verbs.filter { !stoppedWork.contains($0.work) }.map(\.verb)
-        var work = "Does nothing now."
+        var work = localized("Does nothing now.")
         if let last = workingVerbs.last {
-            let others = workingVerbs.dropLast().joined(separator: ", ")
-            work = Words.capitalized(others.isEmpty ? last : "\(others) and \(last)") + "."
+            let others = ListWords.listed(workingVerbs.dropLast())
+            let all = others.isEmpty ? last : localized("\(others) and \(last)")
+            work = localized("\(Words.capitalized(all)).")
         }
         let lastLook = last.map {
-            " A full look at every part was taken at \(words.moment($0)), \(words.relative($0))."
+            localized(
+                "A full look at every part was taken at \(words.moment($0)), \(words.relative($0))."
+            )
         }
-        return work + (lastLook ?? " A full look at every part was never taken.")
+        return ListWords.sentences([
+            work, lastLook ?? localized("A full look at every part was never taken."),
+        ])
     }
 
     static func lookHint(_ status: StatusReport) -> String {
-        status.spending == nil ? "Asks both servers." : "Asks both servers. On X that costs a cent."
+        localized(
+            status.spending == nil
+                ? "Asks both servers." : "Asks both servers. On X that costs a cent.")
     }
 
     /// Returns the display name of a feed and the purpose it is read for.
     static func feed(_ name: String) -> (name: String, purpose: String) {
         switch name {
-        case FeedName.humanPosts: ("Posts of the human", "learning, silence while they post")
-        case FeedName.humanFavorites: ("Favorites of the human", "learning")
-        case FeedName.seen: ("Home timeline of the human", "learning")
-        case FeedName.botHome: ("Home timeline of the bot", "favorites")
-        case FeedName.botMentions: ("Mentions of the bot", "answers")
+        case FeedName.humanPosts:
+            (localized("Posts of the human"), localized("learning, silence while they post"))
+        case FeedName.humanFavorites: (localized("Favorites of the human"), localized("learning"))
+        case FeedName.seen: (localized("Home timeline of the human"), localized("learning"))
+        case FeedName.botHome: (localized("Home timeline of the bot"), localized("favorites"))
+        case FeedName.botMentions: (localized("Mentions of the bot"), localized("answers"))
         default: (ListWords.name(name), "–")
         }
     }
@@ -331,20 +368,28 @@ enum HealthWords {
     static func limit(_ limit: LimitState) -> PageContext {
         let name =
             switch limit.what {
-            case .favorites: "Favorites"
-            case .repliesToOnePerson: "Replies to one person"
-            case .posts: "Posts"
-            case .deletions: "Deletions at the network"
-            case .withdrawals: "Withdrawn favorites at the network"
+            case .favorites: localized("Favorites")
+            case .repliesToOnePerson: localized("Replies to one person")
+            case .posts: localized("Posts")
+            case .deletions: localized("Deletions at the network")
+            case .withdrawals: localized("Withdrawn favorites at the network")
             }
-        let period = limit.period.map { "in \(Words.span(Double($0)))" } ?? "today"
-        let person = limit.person.map { ", \(ListWords.name($0.name))" } ?? ""
-        let atMost = limit.what == .posts ? "at most " : ""
+        let number = Words.number(limit.limit)
+        let most =
+            if let period = limit.period.map({ Words.span(Double($0)) }) {
+                limit.what == .posts
+                    ? localized("at most \(number) in \(period)")
+                    : localized("\(number) in \(period)")
+            } else {
+                limit.what == .posts
+                    ? localized("at most \(number) today") : localized("\(number) today")
+            }
         return row(
             name, setting: limit.setting,
             share: Double(limit.used) / Double(max(1, limit.limit)),
             used: Words.number(limit.used),
-            of: "\(atMost)\(Words.number(limit.limit)) \(period)\(person)")
+            of: ListWords.listed(
+                [most, limit.person.map { ListWords.name($0.name) }].compactMap(\.self)))
     }
 
     static func money(_ spending: StatusReport.SpendingState?) -> [PageContext] {
@@ -352,9 +397,9 @@ enum HealthWords {
         let share = spending.budget > 0 ? spending.spent / spending.budget : 1
         return [
             row(
-                "Money for X", setting: Setting.xBudget.name, share: share,
+                localized("Money for X"), setting: Setting.xBudget.name, share: share,
                 used: Words.dollars(spending.spent),
-                of: "\(Words.dollars(spending.budget)) in \(spending.month)")
+                of: localized("\(Words.dollars(spending.budget)) in \(spending.month)"))
         ]
     }
 
@@ -380,36 +425,44 @@ enum HealthWords {
     /// Returns a sentence about whether and when the mirror retires.
     static func retirement(_ retirement: Retirement?, at now: Date, _ words: Words) -> String {
         guard let retirement else {
-            return
+            return localized(
                 "One last post, a line in the bot’s profile, then silence; what was posted stays or is taken back."
+            )
         }
-        if let ended = retirement.ended { return "It has retired, \(words.moment(ended))." }
-        let end =
-            retirement.takesBack ? "Then everything else is taken back." : "What was posted stays."
+        if let ended = retirement.ended {
+            return localized("It has retired, \(words.moment(ended)).")
+        }
+        let end = localized(
+            retirement.takesBack ? "Then everything else is taken back." : "What was posted stays.")
         return retirement.isDue(at: now)
-            ? "It retires since \(words.moment(retirement.date)). \(end)"
-            : "It retires \(words.moment(retirement.date)). \(end)"
+            ? localized("It retires since \(words.moment(retirement.date)). \(end)")
+            : localized("It retires \(words.moment(retirement.date)). \(end)")
     }
 
     /// Returns the deletions and the duration of undoing everything, in words.
     static func everything(_ outlook: UndoOutlook) -> String {
         guard outlook.requests > 0 else {
-            return "The bot has not sent anything, as far as this database knows."
+            return localized("The bot has not sent anything, as far as this database knows.")
         }
         var parts: [String] = []
         let sentTexts = outlook.posts + outlook.replies
         if sentTexts > 0 {
-            parts.append("deletes \(Words.count(sentTexts, "post or reply", "posts and replies"))")
+            parts.append(
+                localized("deletes \(Words.count(sentTexts, "post or reply", "posts and replies"))")
+            )
         }
         if outlook.favorites > 0 {
-            parts.append("withdraws \(Words.count(outlook.favorites, "favorite"))")
+            parts.append(localized("withdraws \(Words.count(outlook.favorites, "favorite"))"))
         }
-        let pace =
-            outlook.deletions.map {
-                ", \(Words.number($0.count)) in \(Words.span(Double($0.period)))"
-            } ?? ""
-        let time = outlook.seconds > 0 ? ": about \(Words.span(outlook.seconds))" : ""
-        return
-            "\(Words.capitalized(parts.joined(separator: " and ")))\(pace)\(time). You will be asked for the bot's name."
+        var work =
+            parts.count == 2 ? localized("\(parts[0]) and \(parts[1])") : parts.first ?? ""
+        if let pace = outlook.deletions {
+            let period = Words.span(Double(pace.period))
+            work = localized("\(work), \(Words.number(pace.count)) in \(period)")
+        }
+        if outlook.seconds > 0 {
+            work = localized("\(work): about \(Words.span(outlook.seconds))")
+        }
+        return localized("\(Words.capitalized(work)). You will be asked for the bot's name.")
     }
 }

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Posts
 
@@ -31,7 +32,7 @@ enum HoursPage: MirrorPage {
 
     private static func picture(_ request: MirrorRequest) async throws -> WebReply {
         guard let zone = request.zone else {
-            return .missing("Nobody knows yet by which clock the human lives.")
+            return .missing(localized("Nobody knows yet by which clock the human lives."))
         }
         let times = try await StatsReporter(
             mirror: request.mirror, zone: zone, kept: request.keptReports
@@ -87,22 +88,26 @@ enum HoursPage: MirrorPage {
             "weekGrid": .markup(WeekGrid(human: human, bot: bot).drawing.element),
             "dayBars": .markup(DayBars(days: times.days, words: words).drawing.element),
             "humanKey": .markup(Drawing.key("h")), "botKey": .markup(Drawing.key("b")),
-            // The template says `of 100`, so the ` %` is dropped.
-            "alike": .text(likeness.share.map { String(Words.percent($0).dropLast(2)) }),
+            // The template says `of 100`.
+            "alike": .text(likeness.share.map { String(format: "%.0f", $0 * 100) }),
             "nothingAlike": .text(
-                human.posts == 0
-                    ? "No posts of the human are archived yet, so there is nothing to compare."
-                    : "The bot has no posts yet, so there is nothing to compare."),
+                localized(
+                    human.posts == 0
+                        ? "No posts of the human are archived yet, so there is nothing to compare."
+                        : "The bot has no posts yet, so there is nothing to compare.")),
             "halves": .text(likeness.halves.map { Words.percent($0) }),
             "expected": .text(expected(likeness)),
-            "botCount": .text(Words.count(bot.posts, "post") + " of the bot"),
+            "botCount": .text(Words.count(bot.posts, "post of the bot", "posts of the bot")),
             "human": .text(span(human, since: times.humanSince, until: times.humanUntil)),
             "bot": .text(span(bot, since: times.botSince)), "aDay": .text(postsPerDay(times.days)),
             "zone": .text(zone), "zones": [], "hours": .list(hours(human, bot)),
             "weekdays": .texts(StatsReport.weekdays),
             "weeks": .list([
-                ["who": "human", "rows": .list(rows(human, hasSums: hasSums))],
-                ["who": "bot", "rows": .list(rows(bot, hasSums: hasSums))],
+                [
+                    "who": .text(localized("human")),
+                    "rows": .list(rows(human, hasSums: hasSums)),
+                ],
+                ["who": .text(localized("bot")), "rows": .list(rows(bot, hasSums: hasSums))],
             ]),
         ]
     }
@@ -119,10 +124,12 @@ enum HoursPage: MirrorPage {
     private static func span(
         _ rhythm: StatsReport.Rhythm, since: LocalDay?, until: LocalDay? = nil
     ) -> String {
-        guard let busiest = rhythm.busiest else { return "no posts" }
-        var days = ""
-        if let since { days = until.map { ", \(since) to \($0)" } ?? " since \(since)" }
-        return "\(Words.count(rhythm.posts, "post"))\(days), most from \(busiest.hour):00 on"
+        guard let busiest = rhythm.busiest else { return localized("no posts") }
+        let posts = Words.count(rhythm.posts, "post")
+        let hour = "\(busiest.hour):00"
+        guard let since else { return localized("\(posts), most from \(hour) on") }
+        return until.map { localized("\(posts), \(since) to \($0), most from \(hour) on") }
+            ?? localized("\(posts) since \(since), most from \(hour) on")
     }
 
     private static func postsPerDay(_ days: [StatsReport.Day]) -> String? {
@@ -131,8 +138,8 @@ enum HoursPage: MirrorPage {
             let sum = days.map(number).reduce(0, +)
             return String(format: "%.1f", Double(sum) / Double(days.count))
         }
-        return
-            "\(mean(\.posts)) posts a day; the human \(mean(\.humanPosts)), in the last four weeks"
+        return localized(
+            "\(mean(\.posts)) posts a day; the human \(mean(\.humanPosts)), in the last four weeks")
     }
 
     private static func hours(_ human: StatsReport.Rhythm, _ bot: StatsReport.Rhythm)
@@ -156,7 +163,7 @@ enum HoursPage: MirrorPage {
         let hours = (0..<24).map { hour in
             row("\(hour):00", rhythm.week.map { $0[hour] })
         }
-        return hasSums ? hours + [row("all", rhythm.weekdays)] : hours
+        return hasSums ? hours + [row(localized("all"), rhythm.weekdays)] : hours
     }
 
     private static func row(_ heading: String, _ numbers: [Int]) -> PageContext {

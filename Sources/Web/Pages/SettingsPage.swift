@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Posts
 import Settings
@@ -24,9 +25,9 @@ enum SettingsPage: MirrorPage {
 
         fileprivate var title: String {
             switch self {
-            case .often: "Often changed"
-            case .set: "Set"
-            case .all: "All"
+            case .often: localized("Often changed")
+            case .set: localized("Set")
+            case .all: localized("All")
             }
         }
     }
@@ -39,7 +40,9 @@ enum SettingsPage: MirrorPage {
             if let zone = request.zone {
                 try await ZonesReport(of: request.mirror, home: zone)
             } else {
-                ZonesReport(timeZone: "\(Setting.timeZone.name), which nobody has set", zones: [])
+                ZonesReport(
+                    timeZone: localized("\(Setting.timeZone.name), which nobody has set"), zones: []
+                )
             }
         return .page(PageContent(templates[0], in: section, context(report, zones, of: request)))
     }
@@ -114,7 +117,8 @@ enum SettingsPage: MirrorPage {
                     ]
                 }), "hasSettings": .flag(!shownLines.isEmpty),
             "nothing": .text(
-                name.map { "There is no setting \(Words.cut($0, to: 60))." } ?? "Nothing is set."),
+                name.map { localized("There is no setting \(Words.cut($0, to: 60)).") }
+                    ?? localized("Nothing is set.")),
             "groups": .list(
                 groups.map { title, lines in
                     [
@@ -151,7 +155,10 @@ enum SettingsPage: MirrorPage {
             "typedTo": .text(isRefused ? typed("to", request) ?? "" : ""),
             "canChangeLook": .flag(canChange), "plainToken": .markup(request.hidden()),
             "themes": .list(
-                [("", "as the system"), ("light", "light"), ("dark", "dark")].map { value, name in
+                [
+                    ("", localized("as the system")), ("light", localized("light")),
+                    ("dark", localized("dark")),
+                ].map { value, name in
                     [
                         "value": .text(value), "name": .text(name),
                         "isChosen": .flag(value == request.access.theme?.rawValue ?? ""),
@@ -170,8 +177,9 @@ enum SettingsPage: MirrorPage {
         let storedCount = allLines.count { $0.origin == .stored }
         let processCount = allLines.count { $0.isSet && $0.origin != .stored }
         let defaultCount = allLines.count - storedCount - processCount
-        return
+        return localized(
             "\(storedCount) set here, \(processCount) by the process, \(defaultCount) at their defaults"
+        )
     }
 
     private static func row(
@@ -184,7 +192,9 @@ enum SettingsPage: MirrorPage {
             "summary": .sentence(line.summary), "value": .text(value(of: line)),
             "origin": .text(origin(of: line)), "problem": .sentence(line.problem),
             "canChange": .flag(canChange),
-            "isOpen": .flag(isOpen), "form": .sentence("New value of \(line.name): \(line.form)"),
+            "isOpen": .flag(isOpen),
+            "form": .sentence(
+                localized("New value of \(line.name): \(line.form)")),
             "field": .markup(field(line, typed ?? line.value ?? "", isWrong: wrong != nil)),
             "wrong": .sentence(wrong.map(Words.capitalized)),
             "canUnset": .flag(line.origin == .stored),
@@ -193,26 +203,27 @@ enum SettingsPage: MirrorPage {
     }
 
     private static func value(of line: ConfigReport.Line) -> String {
-        if line.isSecret { return line.value == nil ? "not set" : "set, not shown" }
-        return line.value.map { Words.cut($0, to: 200) } ?? "not set"
+        if line.isSecret { return localized(line.value == nil ? "not set" : "set, not shown") }
+        return line.value.map { Words.cut($0, to: 200) } ?? localized("not set")
     }
 
     private static func origin(of line: ConfigReport.Line) -> String {
         let originWords =
             switch line.origin {
-            case .flag: "by a flag of the command"
-            case .stored: "set here"
-            case .environment: "from the environment"
-            case .file: "from a file"
-            case .dotEnv, .homeDotEnv: "from .env"
-            case .login: "by the login"
-            case .implied: "follows from others"
-            case .fallback: "default"
+            case .flag: localized("by a flag of the command")
+            case .stored: localized("set here")
+            case .environment: localized("from the environment")
+            case .file: localized("from a file")
+            case .dotEnv, .homeDotEnv: localized("from .env")
+            case .login: localized("by the login")
+            case .implied: localized("follows from others")
+            case .fallback: localized("default")
             case .unset: ""
             }
-        let note = line.canBeStored && line.origin != .flag ? nil : "cannot be changed here"
-        return [originWords.isEmpty ? nil : originWords, note].compactMap(\.self).joined(
-            separator: ", ")
+        let note =
+            line.canBeStored && line.origin != .flag ? nil : localized("cannot be changed here")
+        return ListWords.listed(
+            [originWords.isEmpty ? nil : originWords, note].compactMap(\.self))
     }
 
     /// The form control for the value of a setting.
@@ -242,7 +253,7 @@ enum SettingsPage: MirrorPage {
 
     private static func settingName(in fields: WebFields) throws -> String {
         guard let name = fields.typed("name") else {
-            throw ChangeRefusal(.unusable, "no setting is named")
+            throw ChangeRefusal(.unusable, localized("no setting is named"))
         }
         return name
     }
@@ -251,15 +262,16 @@ enum SettingsPage: MirrorPage {
         try await attempt(request) {
             let name = try settingName(in: request.query)
             guard let value = request.query.typed("value") else {
-                throw ChangeRefusal(.unusable, "write a value")
+                throw ChangeRefusal(.unusable, localized("write a value"))
             }
             let forecast = try await SettingForecast(
                 of: request.mirror, name, to: value, zone: request.zone, now: request.now)
             let sentences = forecast.sentences
             let title = AnySetting.named(name)?.title ?? name
             var question = Confirmation(
-                in: section, "Set “\(title)” to \(Words.cut(value, to: 60))?",
-                action: "/settings", verb: "Set it", otherWay: "Leave it", back: "/settings")
+                in: section, localized("Set “\(title)” to \(Words.cut(value, to: 60))?"),
+                action: "/settings", verb: localized("Set it"), otherWay: localized("Leave it"),
+                back: "/settings")
             question.lead = sentences.first
             question.notes = Array(sentences.dropFirst())
             question.fields = [("name", name), ("value", value)]
@@ -276,23 +288,25 @@ enum SettingsPage: MirrorPage {
                     UnsetValues([name]), backTo: "/settings", refusedBy: page
                 ) { change in
                     guard change.changed.contains(name) else {
-                        return Said("Nothing to do: \(name) is not set here.")
+                        return Said(localized("Nothing to do: \(name) is not set here."))
                     }
                     return Said(
-                        "\(name) is no longer set here.", wayBack: undoButton(name, change, request)
-                    )
+                        localized("\(name) is no longer set here."),
+                        wayBack: undoButton(name, change, request))
                 }
             }
             let name = try settingName(in: request.form)
             guard let value = request.form.typed("value") else {
-                throw ChangeRefusal(.unusable, "write a value")
+                throw ChangeRefusal(.unusable, localized("write a value"))
             }
             let uptake = AnySetting.named(name)?.uptake.words
             return try await request.perform(
                 SetValues([name: value]), backTo: "/settings", refusedBy: page
             ) { change in
-                Said(
-                    "\(name) is \(Words.cut(value, to: 60)) now\(uptake.map { "; taken up \($0)" } ?? "").",
+                let shownValue = Words.cut(value, to: 60)
+                return Said(
+                    uptake.map { localized("\(name) is \(shownValue) now; taken up \($0).") }
+                        ?? localized("\(name) is \(shownValue) now."),
                     wayBack: undoButton(name, change, request))
             }
         }
@@ -303,7 +317,8 @@ enum SettingsPage: MirrorPage {
     ) -> Said.Button? {
         let formerValue = (change.wayBack?.operation as? SetValues)?.values[name]
         let verb =
-            formerValue.map { "Set \(Words.cut($0, to: 40)) again" } ?? "Use the default again"
+            formerValue.map { localized("Set \(Words.cut($0, to: 40)) again") }
+            ?? localized("Use the default again")
         return request.button(verb, change.wayBack)
     }
 
@@ -327,18 +342,23 @@ enum SettingsPage: MirrorPage {
             let report = try await ZonesReport(of: request.mirror, home: try zone(request))
             if let day = request.query.typed("remove") {
                 guard let line = report.zones.first(where: { $0.anyDay == day }) else {
-                    throw ChangeRefusal(.unknown, "no zone is noted for \(day.prefix(20))")
+                    throw ChangeRefusal(
+                        .unknown, localized("no zone is noted for \(day.prefix(20))"))
                 }
                 let notedZone = AddZone(
                     zone: line.timeZone, from: line.from?.description, to: line.to?.description)
                 let posts = try await notedZone.reach(at: request.desk).posts
                 var question = Confirmation(
-                    in: section, "Remove \(line.timeZone), \(line.days)?", action: "/zones/remove",
-                    verb: "Remove it",
-                    otherWay: "Keep it", back: "/settings#zones")
+                    in: section, localized("Remove \(line.timeZone), \(line.days)?"),
+                    action: "/zones/remove", verb: localized("Remove it"),
+                    otherWay: localized("Keep it"), back: "/settings#zones")
+                let number = Words.number(posts)
                 question.lead =
-                    "\(Words.count(posts, "archived post")) of that time \(posts == 1 ? "counts" : "count") by "
-                    + "\(report.timeZone) again."
+                    posts == 1
+                    ? localized(
+                        "\(number) archived post of that time counts by \(report.timeZone) again.")
+                    : localized(
+                        "\(number) archived posts of that time count by \(report.timeZone) again.")
                 question.fields = [("day", day)]
                 question.seen = report.seen
                 question.isGrave = false
@@ -348,13 +368,16 @@ enum SettingsPage: MirrorPage {
             let (line, posts) = try await AddZone(zone: name, from: from, to: to).reach(
                 at: request.desk)
             var question = Confirmation(
-                in: section, "Note that the human lived by \(line.timeZone)?", action: "/zones",
-                verb: "Add it",
-                otherWay: "Do not", back: "/settings#zones")
+                in: section, localized("Note that the human lived by \(line.timeZone)?"),
+                action: "/zones", verb: localized("Add it"), otherWay: localized("Do not"),
+                back: "/settings#zones")
+            let days = Words.capitalized(line.days)
+            let number = Words.number(posts)
             question.lead =
-                "\(Words.capitalized(line.days)): \(Words.count(posts, "archived post")) of that time "
-                + "\(posts == 1 ? "counts" : "count") by that clock."
-            question.notes = ["The bot itself always posts by \(report.timeZone)."]
+                posts == 1
+                ? localized("\(days): \(number) archived post of that time counts by that clock.")
+                : localized("\(days): \(number) archived posts of that time count by that clock.")
+            question.notes = [localized("The bot itself always posts by \(report.timeZone).")]
             question.fields =
                 [("zone", name)] + (from.map { [("from", $0)] } ?? [])
                 + (to.map { [("to", $0)] } ?? [])
@@ -367,7 +390,8 @@ enum SettingsPage: MirrorPage {
     private static func zone(_ request: MirrorRequest) throws -> TimeZone {
         guard let zone = request.zone else {
             throw ChangeRefusal(
-                .notAllowed, "nobody has set \(Setting.timeZone.name) yet; set that first")
+                .notAllowed,
+                localized("nobody has set \(Setting.timeZone.name) yet; set that first"))
         }
         return zone
     }
@@ -377,15 +401,16 @@ enum SettingsPage: MirrorPage {
         zone: String, from: String?, to: String?
     ) {
         guard let zone = fields.typed("zone") else {
-            throw ChangeRefusal(.unusable, "write a zone, such as Asia/Tokyo")
+            throw ChangeRefusal(.unusable, localized("write a zone, such as Asia/Tokyo"))
         }
         let from = fields.typed("from")
         let to = fields.typed("to")
         guard from != nil || to != nil else {
             throw ChangeRefusal(
                 .unusable,
-                "write the first day, the last day or both; \(Setting.timeZone.name) is that of all other times"
-            )
+                localized(
+                    "write the first day, the last day or both; \(Setting.timeZone.name) is that of all other times"
+                ))
         }
         return (zone, from, to)
     }
@@ -398,9 +423,11 @@ enum SettingsPage: MirrorPage {
             { change in
                 Said(
                     change.isNew
-                        ? "Noted: \(change.change.timeZone), \(change.change.days). \(movedSentence(change.moved))"
-                        : "That was noted already.",
-                    wayBack: request.button("Remove it again", change.wayBack))
+                        ? localized(
+                            "Noted: \(change.change.timeZone), \(change.change.days). \(movedSentence(change.moved))"
+                        )
+                        : localized("That was noted already."),
+                    wayBack: request.button(localized("Remove it again"), change.wayBack))
             }
         }
     }
@@ -408,22 +435,28 @@ enum SettingsPage: MirrorPage {
     private static func removeZone(_ request: MirrorRequest) async throws -> WebReply {
         try await attempt(request) {
             guard let day = request.form.typed("day") else {
-                throw ChangeRefusal(.unusable, "no time is named")
+                throw ChangeRefusal(.unusable, localized("no time is named"))
             }
             let operation = RemoveZone(time: day)
             return try await request.perform(operation, backTo: "/settings#zones", refusedBy: page)
             { change in
-                guard change.isNew else { return Said("Nothing is noted for \(day.prefix(20)).") }
+                guard change.isNew else {
+                    return Said(localized("Nothing is noted for \(day.prefix(20))."))
+                }
                 let line = change.change
                 return Said(
-                    "Removed: \(line.timeZone), \(line.days). \(movedSentence(change.moved))",
-                    wayBack: request.button("Add it again", change.wayBack))
+                    localized(
+                        "Removed: \(line.timeZone), \(line.days). \(movedSentence(change.moved))"),
+                    wayBack: request.button(localized("Add it again"), change.wayBack))
             }
         }
     }
 
     private static func movedSentence(_ posts: Int) -> String {
-        "\(Words.count(posts, "post")) \(posts == 1 ? "has" : "have") another hour now."
+        let number = Words.number(posts)
+        return posts == 1
+            ? localized("\(number) post has another hour now.")
+            : localized("\(number) posts have another hour now.")
     }
 }
 

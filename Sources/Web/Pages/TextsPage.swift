@@ -1,6 +1,7 @@
 import Control
 import Favorites
 import Foundation
+import Localization
 import Mirroring
 import Posts
 import Settings
@@ -158,14 +159,17 @@ enum TextsPage: MirrorPage {
                 }),
             "furtherReasons": .text(
                 furtherReasons == 0
-                    ? nil : "\(Words.count(furtherReasons, "further reason")): choose one below."),
+                    ? nil
+                    : localized(
+                        "\(Words.count(furtherReasons, "further reason")): choose one below.")),
             "allReasons": .list(
                 rules.map { reason in
                     [
                         "code": .text(reason.reason),
                         "isChosen": .flag(reason.reason == search.reason),
                         "text": .text(
-                            "\(reason.text ?? reason.reason) (\(Words.number(reason.count)))"),
+                            localized(
+                                "\(reason.text ?? reason.reason) (\(Words.number(reason.count)))")),
                     ]
                 }),
             "words": .text(search.words ?? ""),
@@ -218,26 +222,30 @@ enum TextsPage: MirrorPage {
         request.refusal?.isMisuse == true && (request.form[field] ?? request.query[field]) != nil
     }
 
-    private static let kinds: [(kind: TextList.Search.Kind, name: String)] = [
-        (.all, "all"), (.fit, "fit at any time"), (.sometimes, "at some times only"),
-        (.unfit, "left out"),
-        (.never, "never sent"), (.answers, "answers"),
-    ]
+    private static var kinds: [(kind: TextList.Search.Kind, name: String)] {
+        [
+            (.all, localized("all")), (.fit, localized("fit at any time")),
+            (.sometimes, localized("at some times only")), (.unfit, localized("left out")),
+            (.never, localized("never sent")), (.answers, localized("answers")),
+        ]
+    }
 
     /// `8,412 old posts of the human, 2013 to 2026`.
     private static func head(_ archive: StatusReport.ArchiveState, _ words: Words) -> String {
-        let posts = Words.count(archive.posts, "old post") + " of the human"
+        let posts = Words.count(
+            archive.posts, "old post of the human", "old posts of the human")
         guard let oldest = archive.oldest, let newest = archive.newest else { return posts }
         let firstYear = words.day(of: oldest).components.year
         let lastYear = words.day(of: newest).components.year
-        return posts
-            + (firstYear == lastYear ? ", of \(firstYear)" : ", \(firstYear) to \(lastYear)")
+        return firstYear == lastYear
+            ? localized("\(posts), of \(firstYear)")
+            : localized("\(posts), \(firstYear) to \(lastYear)")
     }
 
     /// The forecast as a sentence.
     private static func forecast(_ forecast: TextForecast, _ words: Words) -> String {
         let sentence = forecast.sentence(today: words.today)
-        return sentence.prefix(1).uppercased() + sentence.dropFirst() + "."
+        return localized("\(sentence.prefix(1).uppercased() + sentence.dropFirst()).")
     }
 
     private static func shares(_ texts: StatusReport.TextState) -> PageContext? {
@@ -261,29 +269,35 @@ enum TextsPage: MirrorPage {
     private static func listDescription(_ shown: Shown) -> String {
         let search = shown.search
         guard !shown.list.texts.isEmpty else {
-            if shown.isReview { return "No text is left to ask for." }
-            return search.cursor == nil ? "No text of the kind is archived." : "No further text."
+            if shown.isReview { return localized("No text is left to ask for.") }
+            return localized(
+                search.cursor == nil ? "No text of the kind is archived." : "No further text.")
         }
-        if shown.isForSlot { return "One text." }
+        if shown.isForSlot { return localized("One text.") }
         if shown.isReview {
-            return
-                "Texts that the bot may post, of which you have said nothing. Each answer counts at once; from "
-                + "\(TextTaste.fewestLabels) on, texts like those you left out come after others."
+            return localized(
+                "Texts that the bot may post, of which you have said nothing. Each answer counts at once; from \(TextTaste.fewestLabels) on, texts like those you left out come after others."
+            )
         }
         var parts: [String] = []
-        if let words = search.words { parts.append("with “\(Words.cut(words, to: 60))”") }
+        if let words = search.words {
+            parts.append(localized("with “\(Words.cut(words, to: 60))”"))
+        }
         if let reason = search.reason {
             let shownReason = shown.archive.texts?.reasons.first { $0.reason == reason }
             if search.words == nil, search.kind == .unfit, let shownReason {
-                return
+                return localized(
                     "\(Words.count(shownReason.count, "text")): \(shownReason.text ?? reason). The newest first."
+                )
             }
-            parts.append("of the rule “\(Words.cut(shownReason?.text ?? reason, to: 60))”")
+            let rule = Words.cut(shownReason?.text ?? reason, to: 60)
+            parts.append(localized("of the rule “\(rule)”"))
         }
         let name = kinds.first { $0.kind == search.kind }?.name
         if search.kind != .all, let name { parts.append(name) }
-        return "Texts \(parts.joined(separator: ", ")), the newest first.".replacing(
-            "Texts ,", with: "Texts,")
+        return parts.isEmpty
+            ? localized("Texts, the newest first.")
+            : localized("Texts \(ListWords.listed(parts)), the newest first.")
     }
 
     private static func row(
@@ -299,7 +313,8 @@ enum TextsPage: MirrorPage {
                 as Markup
         }
         return [
-            "year": .text("\(time.day.components.year)"), "day": .text(words.dayOfYear(time.day)),
+            "year": .text("\(time.day.components.year)"),
+            "day": .text(words.dayOfYear(text.created)),
             "time": .text("\(time.minute)"), "state": .sentence(state(of: text, words)),
             "code": .text(text.isNever ? nil : text.unfit), "link": .text(link(text.address)),
             "language": .text(text.language), "text": .text(excerpt(text.text, mostBytes)),
@@ -322,21 +337,24 @@ enum TextsPage: MirrorPage {
     private static func state(of text: TextList.Text, _ words: Words) -> String {
         let fitness =
             switch text.fitness {
-            case _ where text.isNever: "Never sent, as a person said"
-            case .fit: text.demoted.map { "Fit; \($0)" } ?? "Fit"
+            case _ where text.isNever: localized("Never sent, as a person said")
+            case .fit: text.demoted.map { localized("Fit; \($0)") } ?? localized("Fit")
             case .sometimes:
-                ["At some times only: \(text.sometimes ?? "")", text.demoted].compactMap(\.self)
-                    .joined(separator: "; ")
-            case .unfit: "Left out: \(text.unfitText ?? "")"
-            case .unjudged: "Not looked at yet"
-            case .answer: text.answers.map { "An answer to \($0)" } ?? "An answer"
+                [localized("At some times only: \(text.sometimes ?? "")"), text.demoted]
+                    .compactMap(\.self).joined(separator: localized("; "))
+            case .unfit: localized("Left out: \(text.unfitText ?? "")")
+            case .unjudged: localized("Not looked at yet")
+            case .answer:
+                text.answers.map { localized("An answer to \($0)") } ?? localized("An answer")
             }
         guard let planned = text.planned else {
             guard text.uses > 0, let last = text.lastUse else { return fitness }
-            let times = text.uses == 1 ? "once, on" : "\(Words.number(text.uses)) times, last on"
-            return "\(fitness). Used \(times) \(words.day(of: last))"
+            let day = words.day(of: last)
+            return text.uses == 1
+                ? localized("\(fitness). Used once, on \(day)")
+                : localized("\(fitness). Used \(Words.number(text.uses)) times, last on \(day)")
         }
-        return "\(fitness). Planned for \(words.moment(planned.due))"
+        return localized("\(fitness). Planned for \(words.moment(planned.due))")
     }
 
     /// The beginning of a long text, limited by the bytes of its escaped form.
@@ -351,15 +369,17 @@ enum TextsPage: MirrorPage {
         let isOpen = days.last == LocalDay.latest.description
         let (what, kind) =
             switch muted.kind {
-            case "word": (muted.value, "word")
-            case "day": (muted.value, "every year")
-            case _ where days.count == 2 && days[0] == days[1]: (days[0], "day")
-            case _ where isOpen: ("from \(days[0]) on", "time")
-            default: (days.joined(separator: " to "), "time")
+            case "word": (muted.value, localized("word"))
+            case "day": (muted.value, localized("every year"))
+            case _ where days.count == 2 && days[0] == days[1]: (days[0], localized("day"))
+            case _ where isOpen: (localized("from \(days[0]) on"), localized("time"))
+            case _ where days.count == 2:
+                (localized("\(days[0]) to \(days[1])"), localized("time"))
+            default: (muted.value, localized("time"))
             }
-        let effect =
+        let effect = localized(
             muted.kind == "word"
-            ? "posts with it left the archive and do not come in" : "posts of it are not sent"
+                ? "posts with it left the archive and do not come in" : "posts of it are not sent")
         return [
             "what": .text(ListWords.cut(Words.cut(what, to: 40), bytes: mutedSize)),
             "kind": .text(kind),
@@ -373,12 +393,19 @@ enum TextsPage: MirrorPage {
         let posts = all.count { $0.kind == "post" }
         let parts = [
             mutedCount > mutedShown
-                ? "\(Words.number(mutedCount - mutedShown)) more are muted." : nil,
-            posts > 0
-                ? "\(Words.count(posts, "post")) \(posts == 1 ? "was" : "were") forgotten and will not come in again."
-                : nil,
+                ? localized("\(Words.number(mutedCount - mutedShown)) more are muted.") : nil,
+            forgottenPosts(posts),
         ].compactMap(\.self)
-        return parts.isEmpty ? nil : parts.joined(separator: " ")
+        return parts.isEmpty ? nil : ListWords.sentences(parts)
+    }
+
+    private static func forgottenPosts(_ posts: Int) -> String? {
+        let number = Words.number(posts)
+        return switch posts {
+        case ...0: nil
+        case 1: localized("\(number) post was forgotten and will not come in again.")
+        default: localized("\(number) posts were forgotten and will not come in again.")
+        }
     }
 
     private static func wish(_ fields: WebFields) throws -> ForgettingWish {
@@ -386,16 +413,17 @@ enum TextsPage: MirrorPage {
         if let word = fields.typed("word") { return .word(word) }
         if let day = fields.typed("day") { return .day(day) }
         if let from = fields.typed("from") { return .days(from: from, to: fields.typed("to")) }
-        throw ChangeRefusal(.unusable, "write a word, a day or the first day of a time")
+        throw ChangeRefusal(.unusable, localized("write a word, a day or the first day of a time"))
     }
 
     private static func name(of wish: ForgettingWish) -> String {
         switch wish {
-        case .post: "this post"
-        case .word(let word): "“\(Words.cut(word, to: 60))”"
+        case .post: localized("this post")
+        case .word(let word): localized("“\(Words.cut(word, to: 60))”")
         case .day(let day): Words.cut(day, to: 20)
-        case .days(let from, let to):
-            "\(Words.cut(from, to: 20)) \(to.map { "to \(Words.cut($0, to: 20))" } ?? "and all after it")"
+        case .days(let from, let to?):
+            localized("\(Words.cut(from, to: 20)) to \(Words.cut(to, to: 20))")
+        case .days(let from, nil): localized("\(Words.cut(from, to: 20)) and all after it")
         }
     }
 
@@ -409,20 +437,20 @@ enum TextsPage: MirrorPage {
             let reach = try await forgetting.reach(of: subject)
             let isWord = if case .word = wish { true } else { false }
             var question = Confirmation(
-                in: section, "Mute \(name(of: wish))?", action: "/muted",
+                in: section, localized("Mute \(name(of: wish))?"), action: "/muted",
                 verb: isWord && reach > 0
-                    ? "Mute it and remove \(Words.count(reach, "post"))" : "Mute it",
-                otherWay: "Do not", back: "/texts#muted")
-            question.lead =
-                isWord
-                ? "\(Words.count(reach, "archived post")) with it \(reach == 1 ? "leaves" : "leave") the archive, and "
-                    + "nothing with it comes in while it is muted."
-                : "\(Words.count(reach, "archived post")) of that time \(reach == 1 ? "is" : "are") not sent; they still "
-                    + "tell when the human posts."
-            question.notes = ["Planned slots with such a text get another one, or are left out."]
+                    ? localized("Mute it and remove \(Words.count(reach, "post"))")
+                    : localized("Mute it"),
+                otherWay: localized("Do not"), back: "/texts#muted")
+            question.lead = effect(ofMutingWord: isWord, on: reach)
+            question.notes = [
+                localized("Planned slots with such a text get another one, or are left out.")
+            ]
             if isWord {
                 question.notes.append(
-                    "If you allow it again, the posts come back only where they are read again.")
+                    localized(
+                        "If you allow it again, the posts come back only where they are read again."
+                    ))
             }
             question.fields = wish.fields
             question.seen = try await forgetting.seen(subject)
@@ -431,31 +459,58 @@ enum TextsPage: MirrorPage {
         }
     }
 
+    private static func effect(ofMutingWord isWord: Bool, on posts: Int) -> String {
+        let number = Words.number(posts)
+        return switch (isWord, posts) {
+        case (true, 1):
+            localized(
+                "\(number) archived post with it leaves the archive, and nothing with it comes in while it is muted."
+            )
+        case (true, _):
+            localized(
+                "\(number) archived posts with it leave the archive, and nothing with it comes in while it is muted."
+            )
+        case (false, 1):
+            localized(
+                "\(number) archived post of that time is not sent; they still tell when the human posts."
+            )
+        case (false, _):
+            localized(
+                "\(number) archived posts of that time are not sent; they still tell when the human posts."
+            )
+        }
+    }
+
     private static func askToPublish(_ request: MirrorRequest) async throws -> Confirmation {
         let post = try post(request.query)
         let forecast = try await PublishForecast(at: request.desk, post: post)
         var question = Confirmation(
-            in: section, "Post this now?", action: "/texts/post", verb: "Post it now",
-            otherWay: "Do not",
+            in: section, localized("Post this now?"), action: "/texts/post",
+            verb: localized("Post it now"),
+            otherWay: localized("Do not"),
             back: "/texts")
         question.lead =
-            "It is sent as soon as the worker comes to it, besides what is planned for today."
+            localized(
+                "It is sent as soon as the worker comes to it, besides what is planned for today.")
         question.things = forecast.says.enumerated().map { index, text in
             Confirmation.Thing(
                 at: index == 0 ? forecast.post.created : nil, symbol: "a-planned",
-                index == 0 ? "What it would say" : "And after it", text: excerpt(text),
+                localized(index == 0 ? "What it would say" : "And after it"), text: excerpt(text),
                 language: forecast.post.language
             )
         }
         if forecast.pictures > 0 {
-            question.notes.append("With \(Words.count(forecast.pictures, "picture")).")
+            question.notes.append(
+                localized("With \(Words.count(forecast.pictures, "picture"))."))
         }
         question.notes.append(
-            forecast.cost.map { "Costs \(Words.dollars($0)) at most." } ?? "Costs nothing.")
+            forecast.cost.map { localized("Costs \(Words.dollars($0)) at most.") }
+                ?? localized("Costs nothing."))
         if forecast.post.fitness == .unfit {
             question.notes.append(
-                "By itself the bot leaves it out: \(forecast.post.unfitText ?? forecast.post.unfit ?? "")."
-            )
+                localized(
+                    "By itself the bot leaves it out: \(forecast.post.unfitText ?? forecast.post.unfit ?? "")."
+                ))
         }
         question.fields = [("post", forecast.post.post)]
         question.seen = forecast.post.seen
@@ -466,15 +521,18 @@ enum TextsPage: MirrorPage {
     private static func askForNever(_ request: MirrorRequest) async throws -> Confirmation {
         let text = try await text(request, request.query)
         var question = Confirmation(
-            in: section, "Never send this text?", action: "/texts/never", verb: "Never send it",
-            otherWay: "Do not",
+            in: section, localized("Never send this text?"), action: "/texts/never",
+            verb: localized("Never send it"),
+            otherWay: localized("Do not"),
             back: "/texts")
         question.lead =
-            "Nor any other post that reads the same. It stays in the archive, and still tells when the human posts."
+            localized(
+                "Nor any other post that reads the same. It stays in the archive, and still tells when the human posts."
+            )
         question.things = [thing(text)]
         question.notes = [
-            "A planned slot with this text gets another one, or is left out.",
-            "You can allow it again.",
+            localized("A planned slot with this text gets another one, or is left out."),
+            localized("You can allow it again."),
         ]
         question.fields = [("post", text.post)]
         question.seen = text.seen
@@ -485,16 +543,19 @@ enum TextsPage: MirrorPage {
     private static func askToForget(_ request: MirrorRequest) async throws -> Confirmation {
         let text = try await text(request, request.query)
         var question = Confirmation(
-            in: section, "Forget this post?", action: "/texts/forget", verb: "Forget it",
-            otherWay: "Keep it",
+            in: section, localized("Forget this post?"), action: "/texts/forget",
+            verb: localized("Forget it"),
+            otherWay: localized("Keep it"),
             back: "/texts")
         question.lead =
-            "It leaves the archive and does not come in again. A digest stays, by which it is kept out."
+            localized(
+                "It leaves the archive and does not come in again. A digest stays, by which it is kept out."
+            )
         question.things = [thing(text)]
         question.notes = [
-            "A planned slot with this text gets another one, or is left out.",
-            "If you take that back, it returns only where it is read again.",
-            "What the bot posted of it stays at the network.",
+            localized("A planned slot with this text gets another one, or is left out."),
+            localized("If you take that back, it returns only where it is read again."),
+            localized("What the bot posted of it stays at the network."),
         ]
         question.fields = [("post", text.post)]
         question.seen = text.seen
@@ -503,13 +564,13 @@ enum TextsPage: MirrorPage {
 
     private static func thing(_ text: TextList.Text) -> Confirmation.Thing {
         Confirmation.Thing(
-            at: text.created, text.fitness == .answer ? "Answer" : "Post", text: excerpt(text.text),
-            language: text.language)
+            at: text.created, localized(text.fitness == .answer ? "Answer" : "Post"),
+            text: excerpt(text.text), language: text.language)
     }
 
     private static func post(_ fields: WebFields) throws -> String {
         guard let post = fields.typed("post") else {
-            throw ChangeRefusal(.unusable, "no post is named")
+            throw ChangeRefusal(.unusable, localized("no post is named"))
         }
         return post
     }
@@ -531,15 +592,16 @@ enum TextsPage: MirrorPage {
                 let slot = change.slots.first
                 guard change.isNew else {
                     return Said(
-                        "It is sent already\(slot.map { ", as the post of \($0.time)" } ?? "").")
+                        slot.map { localized("It is sent already, as the post of \($0.time).") }
+                            ?? localized("It is sent already."))
                 }
                 // Without the digest, a slot that was sent meanwhile is refused because it was
                 // sent, and not because it has changed.
                 var wayBack = change.wayBack
                 wayBack?.seen = nil
                 return Said(
-                    "It is sent as soon as the worker comes to it.",
-                    wayBack: request.button("Do not send it", wayBack))
+                    localized("It is sent as soon as the worker comes to it."),
+                    wayBack: request.button(localized("Do not send it"), wayBack))
             }
         }
     }
@@ -549,14 +611,16 @@ enum TextsPage: MirrorPage {
     private static func pin(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
             let parts = (request.form["slot"] ?? "").split(separator: " ").map(String.init)
-            guard let id = parts.first else { throw ChangeRefusal(.unusable, "no slot is named") }
+            guard let id = parts.first else {
+                throw ChangeRefusal(.unusable, localized("no slot is named"))
+            }
             let operation = PinSlot(slot: id, post: try post(request.form))
             let seen = parts.count > 1 ? Seen(parts[1]) : nil
             let change = try await request.desk.perform(PersonRequest(operation, seen: seen))
             let time = change.slots.first?.time ?? ""
             return .seeOther(
                 request.base + "/texts",
-                saying: Said("The slot at \(time) says this text, and keeps it."))
+                saying: Said(localized("The slot at \(time) says this text, and keeps it.")))
         }
     }
 
@@ -567,15 +631,22 @@ enum TextsPage: MirrorPage {
             return try await request.perform(NeverSend(post: post), backTo: back, refusedBy: page) {
                 change in
                 let slots = change.slots.count
-                let slotSentence =
-                    slots > 0
-                    ? " \(Words.count(slots, "slot")) got another text, or \(slots == 1 ? "was" : "were") left out."
-                    : ""
+                let number = Words.number(slots)
+                var sentences = [
+                    localized(
+                        change.isNew
+                            ? "That text is never sent."
+                            : "That text was never sent before, either.")
+                ]
+                if slots > 0 {
+                    sentences.append(
+                        slots == 1
+                            ? localized("\(number) slot got another text, or was left out.")
+                            : localized("\(number) slots got another text, or were left out."))
+                }
                 return Said(
-                    (change.isNew
-                        ? "That text is never sent." : "That text was never sent before, either.")
-                        + slotSentence,
-                    wayBack: request.button("Let it be sent again", change.wayBack))
+                    ListWords.sentences(sentences),
+                    wayBack: request.button(localized("Let it be sent again"), change.wayBack))
             }
         }
     }
@@ -587,10 +658,11 @@ enum TextsPage: MirrorPage {
                 SendAgain(post: post), backTo: "/texts", refusedBy: page
             ) { change in
                 Said(
-                    change.isNew
-                        ? "That text may be sent again."
-                        : "Nothing to do: that text was not left out.",
-                    wayBack: request.button("Never send it", change.wayBack))
+                    localized(
+                        change.isNew
+                            ? "That text may be sent again."
+                            : "Nothing to do: that text was not left out."),
+                    wayBack: request.button(localized("Never send it"), change.wayBack))
             }
         }
     }
@@ -605,8 +677,10 @@ enum TextsPage: MirrorPage {
                 // press does not put it there again.
                 let isUnkept = change.wayBack?.operation is UnkeepText
                 return Said(
-                    change.isNew ? "That text is kept." : "That text was kept already.",
-                    wayBack: request.button("Take that back", isUnkept ? change.wayBack : nil))
+                    localized(
+                        change.isNew ? "That text is kept." : "That text was kept already."),
+                    wayBack: request.button(
+                        localized("Take that back"), isUnkept ? change.wayBack : nil))
             }
         }
     }
@@ -618,10 +692,11 @@ enum TextsPage: MirrorPage {
             return try await request.perform(UnkeepText(post: post), backTo: back, refusedBy: page)
             { change in
                 Said(
-                    change.isNew
-                        ? "Nothing is learned from that text any more."
-                        : "Nothing to do: that text was not kept.",
-                    wayBack: request.button("Keep it", change.wayBack))
+                    localized(
+                        change.isNew
+                            ? "Nothing is learned from that text any more."
+                            : "Nothing to do: that text was not kept."),
+                    wayBack: request.button(localized("Keep it"), change.wayBack))
             }
         }
     }
@@ -629,7 +704,7 @@ enum TextsPage: MirrorPage {
     private static func forget(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
             try await forget(
-                .post(try post(request.form)), request, saying: "The post is forgotten.")
+                .post(try post(request.form)), request, saying: localized("The post is forgotten."))
         }
     }
 
@@ -637,9 +712,10 @@ enum TextsPage: MirrorPage {
         try await request.attempt(refusedBy: page) {
             let wish = try wish(request.form)
             if case .post = wish {
-                throw ChangeRefusal(.unusable, "write a word, a day or the first day of a time")
+                throw ChangeRefusal(
+                    .unusable, localized("write a word, a day or the first day of a time"))
             }
-            let doneSentence = "\(Words.capitalized(name(of: wish))) is muted."
+            let doneSentence = localized("\(Words.capitalized(name(of: wish))) is muted.")
             return try await forget(wish, request, saying: doneSentence)
         }
     }
@@ -649,14 +725,17 @@ enum TextsPage: MirrorPage {
     ) async throws -> WebReply {
         try await request.perform(ForgetText(wish), backTo: "/texts", refusedBy: page) { report in
             let isPost = if case .post = wish { true } else { false }
-            var text = report.isNew ? doneSentence : "That was so already."
+            var sentences = [report.isNew ? doneSentence : localized("That was so already.")]
             if !isPost, report.removed > 0 {
-                text += " \(Words.count(report.removed, "post")) left the archive."
+                sentences.append(
+                    localized("\(Words.count(report.removed, "post")) left the archive."))
             }
             if !report.slots.isEmpty {
-                text += " \(Words.count(report.slots.count, "slot")) changed."
+                sentences.append(localized("\(Words.count(report.slots.count, "slot")) changed."))
             }
-            return Said(text, wayBack: request.button("Allow it again", report.wayBack))
+            return Said(
+                ListWords.sentences(sentences),
+                wayBack: request.button(localized("Allow it again"), report.wayBack))
         }
     }
 
@@ -670,7 +749,7 @@ enum TextsPage: MirrorPage {
                 guard let entry else {
                     return .seeOther(
                         request.base + "/texts#muted",
-                        saying: Said("Nothing to do: that is not muted any more."))
+                        saying: Said(localized("Nothing to do: that is not muted any more.")))
                 }
                 wish = ForgettingWish(entry)
             }
@@ -680,18 +759,20 @@ enum TextsPage: MirrorPage {
             ) { report in
                 Said(
                     report.isUndone
-                        ? "Allowed again; posts that left return where they are read again."
-                        : "Nothing to do: that is not muted any more.",
-                    wayBack: request.button("Mute it again", report.wayBack))
+                        ? localized(
+                            "Allowed again; posts that left return where they are read again.")
+                        : localized("Nothing to do: that is not muted any more."),
+                    wayBack: request.button(localized("Mute it again"), report.wayBack))
             }
         }
     }
 }
 
 extension Words {
-    /// `27 Nov`.
-    func dayOfYear(_ day: LocalDay) -> String {
-        let words = shortDay(day)
-        return words.split(separator: " ").prefix(2).joined(separator: " ")
+    /// `27 Nov`: a day without its year.
+    func dayOfYear(_ date: Date) -> String {
+        // The words at that time leave out its year.
+        let words = Words(zone: zone, now: date)
+        return words.shortDay(words.today)
     }
 }

@@ -33,7 +33,7 @@ if (form && 'serviceWorker' in navigator && 'PushManager' in window && 'Notifica
     told.textContent = '';
     try {
       if (await Notification.requestPermission() !== 'granted') {
-        told.textContent = 'The browser forbids notifications of this page. Its settings for this page allow them.';
+        told.textContent = form.dataset.sayForbidden;
         return;
       }
       const subscription = await subscribe();
@@ -42,7 +42,7 @@ if (form && 'serviceWorker' in navigator && 'PushManager' in window && 'Notifica
       form.elements.auth.value = text(subscription.getKey('auth'));
       form.submit();
     } catch (error) {
-      told.textContent = `The browser could not subscribe: ${error.message}`;
+      told.textContent = form.dataset.sayFailed.replace('{0}', () => error.message);
     } finally {
       button.disabled = false;
     }

@@ -22,14 +22,15 @@ async function send(file) {
       if (!answer.ok && answer.status !== 503) { told.textContent = text; return }
       if (!answer.ok) throw new Error(text);
       offset = progress.value = Number(text);
-      told.textContent = `${Math.floor(100 * offset / file.size)} % of ${file.name}`;
+      told.textContent = form.dataset.sayShare
+        .replace('{0}', Math.floor(100 * offset / file.size)).replace('{1}', () => file.name);
       tries = 0;
     } catch {
       tries += 1;
       await new Promise(resume => setTimeout(resume, 250 * 2 ** tries));
     }
   }
-  told.textContent = 'The connection broke. Press again, and it goes on where it was.';
+  told.textContent = form.dataset.sayBroken;
 }
 
 if (form) {

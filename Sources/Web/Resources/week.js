@@ -36,7 +36,7 @@ function arm(lanes, form) {
   }
   function choose() {
     handle.style.top = `${top + lane * Number(chosen().dataset.lane) + below}px`;
-    handle.setAttribute('aria-label', `Post of ${chosen().text}`);
+    handle.setAttribute('aria-label', form.dataset.sayPost.replace('{0}', () => chosen().text));
     handle.setAttribute('aria-valuemin', least());
     show(start());
   }

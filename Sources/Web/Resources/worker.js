@@ -14,7 +14,7 @@ addEventListener('push', event => {
 async function press(message, button) {
   const answer = await fetch(button.path, { method: 'POST', credentials: 'omit' }).catch(() => null);
   if (answer?.ok) return;
-  const body = answer ? 'Nothing was done: it has changed, or the button was used.' : 'The page could not be reached.';
+  const body = answer ? message.refused : message.unreached;
   await registration.showNotification(`${button.label}: ${message.title}`, {
     body, tag: message.tag, icon: '/icon-192.png', data: message,
   });

@@ -22,7 +22,7 @@ struct Compression: RouterMiddleware {
         guard let length = response.body.contentLength, length >= Self.leastCompressed,
             response.headers[.contentType].map(Self.isText) == true
         else { return response }
-        response.headers[.vary] = "Accept-Encoding"
+        response.headers[values: .vary].append("Accept-Encoding")
         guard request.method != .head, Self.acceptsGzip(request.headers[values: .acceptEncoding])
         else { return response }
         let collectedBody = CollectedBody()

@@ -1,3 +1,5 @@
+import Localization
+
 /// The progress of a demo, shown in the band on its pages.
 package enum DemoMoment: Equatable, Sendable {
     /// The demo simulates a day, counted from 1, in this many seconds.
@@ -12,10 +14,12 @@ package enum DemoMoment: Equatable, Sendable {
     var sentence: String {
         switch self {
         case .living(let day, let days, let seconds):
-            "Day \(day) of \(days), a day in \(seconds) s."
-        case .over(1): "It is the evening of its day; its clock goes as yours does now."
+            localized("Day \(day) of \(days), a day in \(seconds) s.")
+        case .over(1):
+            localized("It is the evening of its day; its clock goes as yours does now.")
         case .over(let days):
-            "It is the evening of day \(days), the last; its clock goes as yours does now."
+            localized(
+                "It is the evening of day \(days), the last; its clock goes as yours does now.")
         }
     }
 }

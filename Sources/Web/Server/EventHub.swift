@@ -2,6 +2,7 @@ import Control
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Localization
 import Mirroring
 import NIOCore
 import ServiceLifecycle
@@ -123,18 +124,19 @@ actor EventHub {
     /// - Throws: ``WebProblem`` if a limit of streams is reached.
     func requireRoom(for owner: StreamOwner) throws {
         let owners = streams.values.compactMap(\.owner)
-        let text = "This one does not follow by itself."
+        let title = localized("Too many pages are open")
+        let text = localized("This one does not follow by itself.")
         let ofSession = owners.count { $0.session == owner.session }
         let ofAddress = owner.share == nil ? 0 : owners.count { $0.share == owner.share }
         guard ofSession < Self.mostOfSession, ofAddress < Self.mostOfAddress else {
             throw WebProblem(
-                status: .tooManyRequests, title: "Too many pages are open", text: text,
+                status: .tooManyRequests, title: title, text: text,
                 retryAfter: Self.retryAfter)
         }
         let fromElsewhere = owner.share == nil ? 0 : owners.count { $0.share != nil }
         guard streams.count < Self.mostStreams, fromElsewhere < Self.mostFromElsewhere else {
             throw WebProblem(
-                status: .serviceUnavailable, title: "Too many pages are open", text: text,
+                status: .serviceUnavailable, title: title, text: text,
                 retryAfter: Self.retryAfter)
         }
     }

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Outbox
 import Posts
@@ -39,7 +40,7 @@ struct Frame {
                 "isCurrent": .flag(section == content.section),
                 "class": .text(Self.classes(of: section)),
                 "badge": section == .waiting && suggestions > 0 ? .number(suggestions) : .none,
-                "badgeWords": .text(suggestions == 1 ? "waits for you" : "wait for you"),
+                "badgeWords": .text(localized(suggestions == 1 ? "waits for you" : "wait for you")),
             ]
         }
         let hiddenSections = PageSection.allCases.dropFirst(Self.mainSections)
@@ -52,6 +53,7 @@ struct Frame {
         context = [
             "title": .text(content.title), "mirror": .text(mirror.name),
             "base": .text(request.base),
+            "pageLanguage": .text(Language.current.rawValue),
             "theme": .text(request.access.theme?.rawValue), "style": .text(WebAsset.style.address),
             "script": .text(WebAsset.script.address),
             "human": .account(
@@ -77,7 +79,7 @@ struct Frame {
     }
 
     private static func wordsWithoutAccount(_ mirror: HumanMirror, _ role: AccountRole) -> String {
-        role == .human ? "a human without an account" : "no bot yet"
+        localized(role == .human ? "a human without an account" : "no bot yet")
     }
 
     private static func classes(of section: PageSection) -> String? {
@@ -94,7 +96,8 @@ struct Frame {
         // instead.
         guard health.verdict.state != .unset || request.access.isReadOnly else {
             return [
-                "state": .text(health.verdict.state.rawValue), "word": "Not set up yet",
+                "state": .text(health.verdict.state.rawValue),
+                "word": .text(localized("Not set up yet")),
                 "rest": .text(""), "href": .text(SetupPage.address(of: nil, request)),
             ]
         }
@@ -127,7 +130,7 @@ struct Frame {
     }
 
     private static func refusal(_ refusal: Refusal) -> PageContext {
-        ["title": .text("Not done"), "text": .sentence(Words.capitalized(refusal.text))]
+        ["title": .text(localized("Not done")), "text": .sentence(Words.capitalized(refusal.text))]
     }
 }
 
@@ -136,7 +139,12 @@ struct Frame {
 enum VerdictText {
     /// Splits `healthy, next post 20:13 (in 2 h)` into `Healthy` and `, next post 20:13 (in 2 h)`.
     static func split(_ text: String) -> (word: String, rest: String) {
-        let end = text.firstIndex { $0 == "," || $0 == ":" } ?? text.endIndex
+        let separators: [Character] =
+            switch Language.current {
+            case .english: [",", ":"]
+            case .japanese: ["、", "："]
+            }
+        let end = text.firstIndex { separators.contains($0) } ?? text.endIndex
         return (Words.capitalized(String(text[..<end])), String(text[end...]))
     }
 }

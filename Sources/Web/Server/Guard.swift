@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Localization
 import Logging
 import Mirroring
 import NIOCore
@@ -169,9 +170,10 @@ struct Guard: RouterMiddleware {
         guard !site.knows(host: host) else { return }
         guard !host.isEmpty else { throw WebProblem.noHost }
         throw WebProblem(
-            status: .misdirectedRequest, title: "This server has another name",
-            text:
+            status: .misdirectedRequest, title: localized("This server has another name"),
+            text: localized(
                 "It was called \(host). Whoever runs it adds the name to \(Setting.webHosts.name).")
+        )
     }
 
     /// Refuses forms of other sites, by the Origin that the browser sends.
@@ -245,8 +247,11 @@ struct Guard: RouterMiddleware {
     /// link of a page would lead elsewhere.
     private static var belowAPath: Response {
         WebSite.plain(
-            "could not show the page below a path: its addresses begin at /; give it a name of its own in the "
-                + "reverse proxy (this request has X-Forwarded-Prefix)\n",
+            localized(
+                """
+                could not show the page below a path: its addresses begin at /; give it a name of its own in the \
+                reverse proxy (this request has X-Forwarded-Prefix)
+                """) + "\n",
             status: .notFound)
     }
 
@@ -262,8 +267,8 @@ struct Guard: RouterMiddleware {
             body = try await request.body.collect(upTo: formLimit)
         } catch {
             throw WebProblem(
-                status: .contentTooLarge, title: "That is too much",
-                text: "Nothing was done. A form holds 64 KiB at most.")
+                status: .contentTooLarge, title: localized("That is too much"),
+                text: localized("Nothing was done. A form holds 64 KiB at most."))
         }
         guard let text = String(validating: body.readableBytesView, as: UTF8.self),
             let form = WebFields(encoded: text)

@@ -1,5 +1,6 @@
 import Blocking
 import Hummingbird
+import Localization
 
 /// Makes all slow responses on one thread, which has lower priority if the system has too few
 /// processors.
@@ -37,7 +38,8 @@ struct PageThread: RouterMiddleware {
     /// The answer if too many requests wait: plain text, because a page would take time of the
     /// shared threads.
     private static var busy: Response {
-        var response = WebSite.plain("too many requests at once\n", status: .tooManyRequests)
+        var response = WebSite.plain(
+            localized("too many requests at once") + "\n", status: .tooManyRequests)
         response.headers[.retryAfter] = "2"
         return response
     }

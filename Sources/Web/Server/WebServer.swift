@@ -2,6 +2,7 @@ package import Control
 import Foundation
 import Hummingbird
 import HummingbirdCore
+import Localization
 import Logging
 package import Mirroring
 import NIOCore
@@ -117,7 +118,7 @@ package struct WebServer: Service {
             let isTaken = error.errnoCode == EADDRINUSE
             throw Unavailable(
                 address: "\(settings.listening)",
-                cause: isTaken ? "another program listens there" : "\(error)")
+                cause: isTaken ? localized("another program listens there") : "\(error)")
         }
     }
 
@@ -127,7 +128,9 @@ package struct WebServer: Service {
         package let cause: String
 
         package var description: String {
-            "could not listen on \(address): \(cause); \(Setting.webListen.name) or --listen name another"
+            localized(
+                "could not listen on \(address): \(cause); \(Setting.webListen.name) or --listen name another"
+            )
         }
     }
 }

@@ -1,6 +1,7 @@
 import Control
 import Foundation
 import Hummingbird
+import Localization
 import Mirroring
 import Posts
 import Settings
@@ -45,6 +46,7 @@ extension WebSite {
         let words = Words(zone: .gmt, now: now)
         var frame: PageContext = [
             "style": .text(WebAsset.style.address), "script": .text(WebAsset.script.address),
+            "pageLanguage": .text(Language.current.rawValue),
             "theme": .text(access.theme?.rawValue), "isReadOnly": .flag(access.isReadOnly),
             "canLogOut": .flag(access.hasLogin), "canSetUp": .flag(!access.isReadOnly),
             "newName": .none,
@@ -63,7 +65,9 @@ extension WebSite {
         guard MirrorSettings.isName(name) else {
             throw ChangeRefusal(
                 .unusable,
-                "a mirror cannot be called \"\(name.prefix(60))\"; expected \(MirrorSettings.nameForm)"
+                localized(
+                    "a mirror cannot be called \"\(name.prefix(60))\"; expected \(MirrorSettings.nameForm)"
+                )
             )
         }
         let mirror = try await installation.mirror(named: name, mayBeNew: true)
@@ -79,23 +83,19 @@ extension WebSite {
         let worst: Health.Verdict.State =
             [.failing, .unset, .hindered].first { status.count($0) > 0 } ?? .healthy
         let title = Self.title(status, of: mirrorCount)
-        let counts = [
-            (Health.Verdict.State.healthy, "is healthy", "are healthy"),
-            (.hindered, "works, but for a part", "work, but for a part"),
-            (.paused, "pauses", "pause"),
-            (.unset, "is not set up", "are not set up"),
-        ].compactMap { state, singular, plural -> String? in
+        let states: [Health.Verdict.State] = [.healthy, .hindered, .paused, .unset]
+        let counts = states.compactMap { state -> String? in
             let count = status.count(state)
-            return count == 0 ? nil : "\(Words.number(count)) \(count == 1 ? singular : plural)"
+            return count == 0 ? nil : state.words(for: count)
         }
         let nextPostSentence = status.nextSlot.map {
-            "The next post comes \(Words(zone: .gmt, now: now).relative($0))."
+            localized("The next post comes \(Words(zone: .gmt, now: now).relative($0)).")
         }
-        let sentence =
-            counts.isEmpty ? "" : Words.capitalized(counts.joined(separator: ", ")) + ". "
+        let list = Words.capitalized(counts.joined(separator: localized(", ")))
+        let sentence = counts.isEmpty ? "" : localized("\(list). ")
         let currentFilter = search.areAsking ? Self.asking : search.state?.rawValue
         let tabs: [PageContext] =
-            [tab("All", filter: nil, count: mirrorCount, current: currentFilter, search)]
+            [tab(localized("All"), filter: nil, count: mirrorCount, current: currentFilter, search)]
             + Health.Verdict.State.byUrgency.compactMap { state in
                 let count = status.count(state)
                 return count == 0
@@ -108,7 +108,7 @@ extension WebSite {
                 ? []
                 : [
                     tab(
-                        "wait for you", filter: Self.asking, count: status.asking,
+                        localized("wait for you"), filter: Self.asking, count: status.asking,
                         current: currentFilter, search)
                 ])
         return [
@@ -120,8 +120,9 @@ extension WebSite {
             "hasMirrors": .flag(!status.mirrors.isEmpty),
             "found": .text(
                 status.total == 0
-                    ? "None is found."
-                    : "\(Words.number(status.mirrors.count)) of \(Words.number(status.total))"),
+                    ? localized("None is found.")
+                    : localized(
+                        "\(Words.number(status.mirrors.count)) of \(Words.number(status.total))")),
             "next": .text(
                 status.next.map {
                     "/"
@@ -129,27 +130,35 @@ extension WebSite {
                             ("q", search.words), ("state", currentFilter), ("after", $0),
                         ])
                 }),
-            "nextWords": .text("Next \(Self.mirrorsPerPage)"),
+            "nextWords": .text(localized("Next \(Self.mirrorsPerPage)")),
         ]
     }
 
     /// The sentence above the list, which reports the same state as ``MirrorsStatus/Check``.
     private static func title(_ status: MirrorsStatus, of mirrorCount: Int) -> String {
-        func part(_ count: Int, _ singular: String, _ plural: String) -> String {
-            "\(Words.number(count)) of \(Words.number(mirrorCount)) \(count == 1 ? singular : plural)."
-        }
+        let all = Words.number(mirrorCount)
         let idle = status.count(.failing) + status.count(.unset)
-        guard idle == 0 else { return part(idle, "needs you", "need you") }
+        guard idle == 0 else {
+            let number = Words.number(idle)
+            return localized(
+                idle == 1 ? "\(number) of \(all) needs you." : "\(number) of \(all) need you.")
+        }
         let hindered = status.count(.hindered)
-        guard hindered == 0 else { return part(hindered, "works in part", "work in part") }
+        guard hindered == 0 else {
+            let number = Words.number(hindered)
+            return localized(
+                hindered == 1
+                    ? "\(number) of \(all) works in part." : "\(number) of \(all) work in part.")
+        }
         let paused = status.count(.paused)
         if mirrorCount == 1 {
-            return paused == 1 ? "It pauses, as it was told." : "It does its work."
+            return localized(paused == 1 ? "It pauses, as it was told." : "It does its work.")
         }
-        let pausing = paused > 0 ? ", or pause as they were told" : ""
-        return paused == mirrorCount
-            ? "All \(Words.number(mirrorCount)) pause, as they were told."
-            : "All \(Words.number(mirrorCount)) do their work\(pausing)."
+        if paused == mirrorCount { return localized("All \(all) pause, as they were told.") }
+        return localized(
+            paused > 0
+                ? "All \(all) do their work, or pause as they were told."
+                : "All \(all) do their work.")
     }
 
     private func tab(
@@ -190,19 +199,20 @@ extension WebSite {
         let nextPost =
             switch mirror.state {
             case .failing, .unset: nil as String?
-            case .paused: "paused"
+            case .paused: localized("paused")
             case .healthy, .hindered:
                 mirror.nextSlot.map { Words(zone: .gmt, now: now).relative($0) }
             }
         return [
             "name": .text(mirror.name), "href": .text(MirrorRequest.base(of: mirror.name)),
             "state": .text(mirror.state.rawValue), "stateWords": .text(mirror.state.words),
-            "human": .account(mirror.human.map { "@\($0)" } ?? "no account"),
-            "bot": .account(mirror.bot.map { "@\($0)" } ?? "not logged in"),
+            "human": .account(mirror.human.map { "@\($0)" } ?? localized("no account")),
+            "bot": .account(mirror.bot.map { "@\($0)" } ?? localized("not logged in")),
             "when": .text(nextPost ?? "–"),
             "text": .sentence(isGrouped ? nil : Words.cut(mirror.text, to: 300)),
             "badge": mirror.suggestions > 0 ? .number(mirror.suggestions) : .none,
-            "badgeWords": .text(mirror.suggestions == 1 ? "waits for you" : "wait for you"),
+            "badgeWords": .text(
+                localized(mirror.suggestions == 1 ? "waits for you" : "wait for you")),
         ]
     }
 }
@@ -220,11 +230,27 @@ extension Health.Verdict.State {
     /// The state in words of the pages.
     var words: String {
         switch self {
-        case .healthy: "healthy"
-        case .paused: "paused"
-        case .hindered: "works, but"
-        case .unset: "not set up"
-        case .failing: "failing"
+        case .healthy: localized("healthy")
+        case .paused: localized("paused")
+        case .hindered: localized("works, but")
+        case .unset: localized("not set up")
+        case .failing: localized("failing")
+        }
+    }
+
+    /// The number of mirrors in the state, as a part of a sentence.
+    fileprivate func words(for count: Int) -> String {
+        let number = Words.number(count)
+        let isOne = count == 1
+        return switch self {
+        case .healthy: localized(isOne ? "\(number) is healthy" : "\(number) are healthy")
+        case .hindered:
+            localized(
+                isOne
+                    ? "\(number) works, but for a part" : "\(number) work, but for a part")
+        case .paused: localized(isOne ? "\(number) pauses" : "\(number) pause")
+        case .unset: localized(isOne ? "\(number) is not set up" : "\(number) are not set up")
+        case .failing: localized(isOne ? "\(number) is failing" : "\(number) are failing")
         }
     }
 }

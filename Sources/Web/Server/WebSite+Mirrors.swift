@@ -2,6 +2,7 @@ import Control
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Localization
 import Mirroring
 import NIOCore
 import Outbox
@@ -155,7 +156,8 @@ extension WebSite {
                     body: ResponseBody(byteBuffer: ByteBuffer(string: text))))
         case .missing(let text):
             throw WebProblem(
-                status: .notFound, title: "It is not there", text: text, back: request.base)
+                status: .notFound, title: localized("It is not there"), text: text,
+                back: request.base)
         }
     }
 

@@ -2,6 +2,7 @@ import Control
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Localization
 import Mirroring
 import Outbox
 
@@ -33,7 +34,11 @@ extension WebSite {
         func subject(_ action: Action?) -> String {
             guard let action else { return mirror.name }
             let time = Words(zone: zone ?? .gmt, now: now).moment(action.due)
-            return "the \(action.kind.rawValue) of \(time)"
+            return switch action.kind {
+            case .post: localized("the post of \(time)")
+            case .reply: localized("the reply of \(time)")
+            case .favorite: localized("the favorite of \(time)")
+            }
         }
     }
 
@@ -66,8 +71,9 @@ extension WebSite {
         guard currentDigest == visit.address.seen else { throw WebProblem.onceChanged }
         return page(
             [
-                "title": .text("\(deed.verb) \(visit.subject(action))?"),
-                "lead": .text(deed == .pause ? "Nothing is sent until you resume it." : nil),
+                "title": .text(deed.question(visit.subject(action))),
+                "lead": .text(
+                    deed == .pause ? localized("Nothing is sent until you resume it.") : nil),
                 // A person who may approve a text may read it; texts of other people are not shown.
                 "text": .text(deed == .approve ? action?.text : nil),
                 "verb": .text(isReadOnly ? nil : deed.verb),
@@ -83,11 +89,10 @@ extension WebSite {
             try await visit.addresses.use(visit.text, at: desk)
         }
         let action = try await address.action(in: visit.mirror)
-        let doneWords =
-            isNew ? address.deed.pastParticiple : "\(address.deed.pastParticiple) already"
         return page(
             [
-                "title": .text("\(doneWords): \(visit.subject(action))"), "lead": .none,
+                "title": .text(address.deed.answer(visit.subject(action), isNew: isNew)),
+                "lead": .none,
                 "text": .none,
                 "verb": .none,
             ], of: visit.mirror, request)
@@ -113,7 +118,8 @@ extension WebSite {
             "open": .text(MirrorRequest.base(of: mirror.name)), "mirror": .text(mirror.name),
         ]) { _, new in new }
         return standalonePage(
-            TemplateLibrary.standard.render(.once, context), title: "Notification", status: .ok,
+            TemplateLibrary.standard.render(.once, context), title: localized("Notification"),
+            status: .ok,
             theme: Self.theme(of: request))
     }
 }
@@ -121,33 +127,53 @@ extension WebSite {
 extension OnceAddress.Deed {
     fileprivate var verb: String {
         switch self {
-        case .approve: "Approve"
-        case .skip: "Skip"
-        case .pause: "Pause"
+        case .approve: localized("Approve")
+        case .skip: localized("Skip")
+        case .pause: localized("Pause")
         }
     }
 
-    fileprivate var pastParticiple: String {
+    /// The question whether to carry out the deed.
+    fileprivate func question(_ subject: String) -> String {
         switch self {
-        case .approve: "Approved"
-        case .skip: "Skipped"
-        case .pause: "Paused"
+        case .approve: localized("Approve \(subject)?")
+        case .skip: localized("Skip \(subject)?")
+        case .pause: localized("Pause \(subject)?")
+        }
+    }
+
+    /// The sentence after the deed.
+    ///
+    /// - Parameter isNew: Whether it was carried out now, rather than before.
+    fileprivate func answer(_ subject: String, isNew: Bool) -> String {
+        switch self {
+        case .approve:
+            localized(isNew ? "Approved: \(subject)" : "Approved already: \(subject)")
+        case .skip: localized(isNew ? "Skipped: \(subject)" : "Skipped already: \(subject)")
+        case .pause: localized(isNew ? "Paused: \(subject)" : "Paused already: \(subject)")
         }
     }
 }
 
 extension WebProblem {
-    static let onceUsed = WebProblem(
-        status: .gone, title: "This address was used",
-        text: "Nothing was done now. An address of a notification works once.")
+    static var onceUsed: WebProblem {
+        WebProblem(
+            status: .gone, title: localized("This address was used"),
+            text: localized("Nothing was done now. An address of a notification works once."))
+    }
 
-    static let onceExpired = WebProblem(
-        status: .gone, title: "This address is too old",
-        text: "Nothing was done. An address of a notification works for a day.")
+    static var onceExpired: WebProblem {
+        WebProblem(
+            status: .gone, title: localized("This address is too old"),
+            text: localized("Nothing was done. An address of a notification works for a day."))
+    }
 
-    static let onceChanged = WebProblem(
-        status: .conflict, title: "It has changed",
-        text: "Nothing was done. It is no longer as it was when you were told; look again.")
+    static var onceChanged: WebProblem {
+        WebProblem(
+            status: .conflict, title: localized("It has changed"),
+            text: localized(
+                "Nothing was done. It is no longer as it was when you were told; look again."))
+    }
 }
 
 extension PageTemplate {

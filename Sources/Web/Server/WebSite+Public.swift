@@ -4,6 +4,7 @@ import Cryptography
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Localization
 import Logging
 import Mirroring
 import NIOCore
@@ -128,7 +129,7 @@ extension WebSite {
             var response = try await publicPage(
                 request, visit, status: isLimitReached ? .tooManyRequests : .badRequest,
                 typed: typed,
-                wrong: Words.capitalized(refusal.text.page) + ".")
+                wrong: localized("\(Words.capitalized(refusal.text.page))."))
             if isLimitReached { response.headers[.retryAfter] = "\(Int(ProofTable.wordsLast))" }
             return response
         }
@@ -137,9 +138,10 @@ extension WebSite {
     private func stop(_ visit: Visit) async throws -> Response {
         guard let account = visit.account else {
             throw WebProblem(
-                status: .conflict, title: "No account is proven",
-                text:
-                    "Nothing was done. A proof holds for an hour; ask for new words, or say “stop” to the bot.",
+                status: .conflict, title: localized("No account is proven"),
+                text: localized(
+                    "Nothing was done. A proof holds for an hour; ask for new words, or say “stop” to the bot."
+                ),
                 back: visit.base)
         }
         if visit.isHuman {

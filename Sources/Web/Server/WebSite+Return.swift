@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Localization
 
 /// The redirect from the page of a network back to the set-up.
 ///
@@ -34,7 +35,8 @@ extension WebSite {
         let sameAddress = Self.ownPath(request.uri.path) + WebFields.query(fields)
         let content = TemplateLibrary.standard.render(.comingBack, ["next": .text(sameAddress)])
         var response = standalonePage(
-            content, title: "Back from the server", status: .ok, theme: Self.theme(of: request))
+            content, title: localized("Back from the server"), status: .ok,
+            theme: Self.theme(of: request))
         response.headers[.refresh] = "0;url=\(sameAddress)"
         return response
     }

@@ -2,6 +2,7 @@ import Control
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Localization
 import Logging
 import Mirroring
 import NIOCore
@@ -80,21 +81,22 @@ extension WebSite {
             piece = try await request.body.collect(upTo: UploadFolder.mostOfPiece)
         } catch {
             throw WebProblem(
-                status: .contentTooLarge, title: "That is too much",
-                text: "A piece of a file holds 8 MiB at most.")
+                status: .contentTooLarge, title: localized("That is too much"),
+                text: localized("A piece of a file holds 8 MiB at most."))
         }
         switch await add(Array(piece.readableBytesView), at: offset, to: upload.file) {
         case .partial(let received): return Self.plain("\(received)")
         case .diskFull:
             return Self.plain(
-                "the disk of this machine has no room for the file", status: .noRoom)
+                localized("the disk of this machine has no room for the file"), status: .noRoom)
         case nil:
             return Self.plain(
-                "the file could not be stored; the log of this machine says why", status: .noRoom)
+                localized("the file could not be stored; the log of this machine says why"),
+                status: .noRoom)
         case .whole(let path):
             return read(upload.file, at: path, as: subject, for: upload.mirror)
                 ? Self.plain("done")
-                : Self.plain("something is being read already", status: .conflict)
+                : Self.plain(localized("something is being read already"), status: .conflict)
         }
     }
 
@@ -199,27 +201,39 @@ extension WebSite {
 }
 
 extension WebProblem {
-    fileprivate static let noFile = WebProblem(
-        status: .badRequest, title: "No file was chosen",
-        text: "Nothing was done. Go back and choose the downloaded archive.")
+    fileprivate static var noFile: WebProblem {
+        WebProblem(
+            status: .badRequest, title: localized("No file was chosen"),
+            text: localized("Nothing was done. Go back and choose the downloaded archive."))
+    }
 
-    fileprivate static let unusableFile = WebProblem(
-        status: .contentTooLarge, title: "That is no archive",
-        text:
-            "Nothing was done. A file holds 16 GiB at most, and the browser has to state its size.")
+    fileprivate static var unusableFile: WebProblem {
+        WebProblem(
+            status: .contentTooLarge, title: localized("That is no archive"),
+            text: localized(
+                "Nothing was done. A file holds 16 GiB at most, and the browser has to state its size."
+            ))
+    }
 
-    fileprivate static let isReading = WebProblem(
-        status: .conflict, title: "Something is being read already",
-        text: "Nothing was done. Wait for its end, and send the file then.")
+    fileprivate static var isReading: WebProblem {
+        WebProblem(
+            status: .conflict, title: localized("Something is being read already"),
+            text: localized("Nothing was done. Wait for its end, and send the file then."))
+    }
 
-    fileprivate static let noRoom = WebProblem(
-        status: .noRoom, title: "The file could not be stored",
-        text: "Nothing was done. The disk of the machine has no room for it.")
+    fileprivate static var noRoom: WebProblem {
+        WebProblem(
+            status: .noRoom, title: localized("The file could not be stored"),
+            text: localized("Nothing was done. The disk of the machine has no room for it."))
+    }
 
-    fileprivate static let notStored = WebProblem(
-        status: .noRoom, title: "The file could not be stored",
-        text: "Nothing was done. Send it again; if that fails too, the log of the machine says why."
-    )
+    fileprivate static var notStored: WebProblem {
+        WebProblem(
+            status: .noRoom, title: localized("The file could not be stored"),
+            text: localized(
+                "Nothing was done. Send it again; if that fails too, the log of the machine says why."
+            ))
+    }
 }
 
 extension HTTPResponse.Status {

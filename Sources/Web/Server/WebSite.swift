@@ -3,6 +3,7 @@ import Cryptography
 import Foundation
 import HTTPTypes
 import Hummingbird
+import Localization
 import Logging
 import Mirroring
 import NIOCore
@@ -109,6 +110,7 @@ final class WebSite: Sendable {
 
     func router() -> Router<WebContext> {
         let router = Router(context: WebContext.self, options: .autoGenerateHeadEndpoints)
+        router.add(middleware: PageLanguage())
         router.add(middleware: PageThread(site: self))
         router.add(middleware: Compression())
         router.add(middleware: Guard(site: self))
@@ -255,12 +257,12 @@ final class WebSite: Sendable {
         return answer.response(token: session.csrf)
     }
 
-    /// Returns the cache key of a page: its theme and URI.
+    /// Returns the cache key of a page: its language, theme and URI.
     ///
     /// Apart from these, a page depends only on the database, the clock, the settings and the
     /// token.
     static func pageKey(_ request: Request) -> String {
-        "\(theme(of: request)?.rawValue ?? "") \(request.uri.string)"
+        "\(Language.current) \(theme(of: request)?.rawValue ?? "") \(request.uri.string)"
     }
 
     // MARK: Log-in
@@ -287,8 +289,9 @@ final class WebSite: Sendable {
         case .wrong(let triesLeft):
             logger.notice(
                 "Wrong password for the web page", metadata: ["address": "\(caller.shownAddress)"])
-            let sentence =
+            let sentence = localized(
                 "That is not the password. \(Self.capitalizedCount(triesLeft)) more, then one a minute."
+            )
             return loginPage(next: nextPath, request, status: .unauthorized, wrong: sentence)
         case .tooMany(let seconds):
             logger.notice(
@@ -296,18 +299,24 @@ final class WebSite: Sendable {
                 metadata: ["address": "\(caller.shownAddress)"])
             var response = loginPage(
                 next: nextPath, request, status: .tooManyRequests,
-                wrong:
+                wrong: localized(
                     "Too many tries from this address. The next one counts in \(Words.span(TimeInterval(seconds)))."
-            )
+                ))
             response.headers[.retryAfter] = "\(seconds)"
             return response
         }
     }
 
     private static func capitalizedCount(_ count: Int) -> String {
-        let numerals = ["No", "One", "Two", "Three", "Four", "Five"]
-        return
-            "\(count < numerals.count ? numerals[count] : "\(count)") \(count == 1 ? "try" : "tries")"
+        switch count {
+        case 0: localized("No tries")
+        case 1: localized("One try")
+        case 2: localized("Two tries")
+        case 3: localized("Three tries")
+        case 4: localized("Four tries")
+        case 5: localized("Five tries")
+        default: localized("\(count) tries")
+        }
     }
 
     /// The page with the form for the password, or with the sentence that names the proxy's login.
@@ -323,7 +332,7 @@ final class WebSite: Sendable {
                 "isUnencrypted": .flag(Self.isUnencrypted(request) && gate != nil),
             ])
         return standalonePage(
-            content, title: "Log in", status: status, theme: Self.theme(of: request))
+            content, title: localized("Log in"), status: status, theme: Self.theme(of: request))
     }
 
     private func logOut(_ context: WebContext) async throws -> Response {
@@ -472,6 +481,7 @@ final class WebSite: Sendable {
             TemplateLibrary.standard.render(
                 .plain,
                 [
+                    "pageLanguage": .text(Language.current.rawValue),
                     "title": .text(title), "theme": .text(theme?.rawValue),
                     "content": .markup(content),
                     "style": .text(WebAsset.style.address), "isPublic": .flag(isPublic),

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Outbox
 import Posts
@@ -22,9 +23,9 @@ struct ActionMarks: Sendable {
         self.whom = whom ?? ""
         what =
             switch kind {
-            case .post: "Post"
-            case .reply: whom == nil ? "Reply" : "Reply to "
-            case .favorite: whom == nil ? "Favorite" : "Favorite for "
+            case .post: localized("Post")
+            case .reply: localized(whom == nil ? "Reply" : "Reply to ")
+            case .favorite: localized(whom == nil ? "Favorite" : "Favorite for ")
             }
         switch state {
         case .done:
@@ -35,35 +36,36 @@ struct ActionMarks: Sendable {
                 case .favorite: "a-favorite"
                 }
             mark = "done"
-            self.state = "done"
+            self.state = localized("done")
         case .planned, .claimed:
             symbol = "a-planned"
             mark = "planned"
-            self.state = "planned"
+            self.state = localized("planned")
         case .sending:
             symbol = "a-planned"
             mark = "planned"
-            self.state = "being sent"
+            self.state = localized("being sent")
         case .suggested:
             symbol = "a-suggested"
             mark = "suggested"
-            self.state = "waits for you"
+            self.state = localized("waits for you")
         case .skipped:
             symbol = "a-skipped"
             mark = "skipped"
-            self.state = kind == .post ? "left out" : "left alone"
+            self.state = localized(kind == .post ? "left out" : "left alone")
         case .expired:
             symbol = "a-expired"
             mark = "expired"
-            self.state = "too late"
+            self.state = localized("too late")
         case .failed:
             symbol = "a-failed"
             mark = "failed"
-            self.state = reason == .outbox(.unconfirmed) ? "unconfirmed" : "failed"
+            self.state = localized(
+                reason == .outbox(.unconfirmed) ? "unconfirmed" : "failed")
         case .undone:
             symbol = "a-undone"
             mark = "undone"
-            self.state = "taken back"
+            self.state = localized("taken back")
         }
     }
 
@@ -77,9 +79,9 @@ struct ActionMarks: Sendable {
     static func named(_ kind: ActionKind, _ person: String?) -> String {
         let name = person.map { ListWords.name($0) }
         return switch kind {
-        case .post: "a post"
-        case .reply: name.map { "a reply to \($0)" } ?? "a reply"
-        case .favorite: name.map { "a favorite for \($0)" } ?? "a favorite"
+        case .post: localized("a post")
+        case .reply: name.map { localized("a reply to \($0)") } ?? localized("a reply")
+        case .favorite: name.map { localized("a favorite for \($0)") } ?? localized("a favorite")
         }
     }
 }
@@ -117,16 +119,24 @@ enum ListWords {
     /// `18:52` today, else `2 Dec`, or `2 Dec 2027`.
     static func short(_ date: Date, _ words: Words) -> String {
         let day = words.day(of: date)
-        guard day != words.today else { return words.clock(date) }
-        let (year, month, number) = day.components
-        let text = "\(number) \(Words.months[month - 1].prefix(3))"
-        return year == words.today.components.year ? text : "\(text) \(year)"
+        return day == words.today ? words.clock(date) : words.shortDay(day)
     }
 
     /// The short date with the time of day, as `2 Dec, 09:12`.
     static func shortMoment(_ date: Date, _ words: Words) -> String {
         words.day(of: date) == words.today
-            ? words.clock(date) : "\(short(date, words)), \(words.clock(date))"
+            ? words.clock(date) : localized("\(short(date, words)), \(words.clock(date))")
+    }
+
+    /// The items of a list in a sentence, as `one, two`.
+    static func listed(_ items: some Sequence<String>) -> String {
+        items.joined(separator: localized(", "))
+    }
+
+    /// Sentences one after the other.
+    static func sentences(_ sentences: [String]) -> String {
+        guard let first = sentences.first else { return "" }
+        return sentences.dropFirst().reduce(first) { localized("\($0) \($1)") }
     }
 
     /// Loads a list with a number of rows, or with fewer if their markup exceeds the limit.
@@ -164,7 +174,7 @@ extension MirrorRequest {
     func seen(of id: String) throws -> Seen {
         guard let text = form["seen-\(id)"], let seen = Seen(text) else {
             throw ChangeRefusal(
-                .unusable, "the form does not say what the page showed; reload the page")
+                .unusable, localized("the form does not say what the page showed; reload the page"))
         }
         return seen
     }

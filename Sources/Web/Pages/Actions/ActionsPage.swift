@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Outbox
 import Posts
@@ -86,8 +87,9 @@ enum ActionsPage: MirrorPage {
             "single": .fields(isListed ? nil : opened?.context(level: 2, isAlone: true)),
             "isEmpty": .flag(list.actions.isEmpty),
             "nothing": .text(
-                query.isPlain
-                    ? "The bot has not done anything yet." : "Nothing of the kind is stored."),
+                localized(
+                    query.isPlain
+                        ? "The bot has not done anything yet." : "Nothing of the kind is stored.")),
             "days": .list(days(list.actions, report, opened, request, query)),
             "hasPages": .flag(query.before != nil || list.next != nil),
             "shown": .text(countWords(list)), "totals": .fields(totals(list, request, query)),
@@ -103,7 +105,10 @@ enum ActionsPage: MirrorPage {
         guard let total = list.totals?.total else {
             return Words.count(list.actions.count, "action")
         }
-        return "\(Words.number(list.actions.count)) of \(Words.count(total, "action"))"
+        let shown = Words.number(list.actions.count)
+        return total == 1
+            ? localized("\(shown) of \(Words.number(total)) action")
+            : localized("\(shown) of \(Words.number(total)) actions")
     }
 
     /// The number of actions of each kind and ending that could still be selected, with links to
@@ -117,7 +122,7 @@ enum ActionsPage: MirrorPage {
             "counts": .list(
                 query.narrower(totals).filter { $0.count > 0 }.map { search -> PageContext in
                     [
-                        "words": .text("\(Words.number(search.count)) \(search.label)"),
+                        "words": .text(search.words),
                         "link": .text(request.link("/actions", search.query.fields(before: nil))),
                     ]
                 }),
@@ -182,8 +187,9 @@ enum ActionsPage: MirrorPage {
         if let reason = action.reasonText { return reason }
         guard action.kind == .favorite, let rate = action.rate else { return action.why }
         let words = action.words ?? []
-        return "rate \(Words.rate(rate))"
-            + (words.isEmpty ? "" : " for \(words.joined(separator: ", "))")
+        return words.isEmpty
+            ? localized("rate \(Words.rate(rate))")
+            : localized("rate \(Words.rate(rate)) for \(ListWords.listed(words))")
     }
 
     // MARK: Taking back
@@ -198,7 +204,8 @@ enum ActionsPage: MirrorPage {
             throw ChangeRefusal(
                 .unknown,
                 actions.isEmpty
-                    ? "there is no such action" : "these are too many at once: \(actions.count)")
+                    ? localized("there is no such action")
+                    : localized("these are too many at once: \(actions.count)"))
         }
         let outlook = try await undoing.outlook(on: actions, now: request.now)
         let persons = try await request.mirror.persons(of: actions)
@@ -215,9 +222,10 @@ enum ActionsPage: MirrorPage {
         let number = outlook.total
         var confirmation = Confirmation(
             in: section,
-            actions.count == 1 ? "Take this back?" : "Take back these \(actions.count)?",
-            action: "/actions/undo", verb: "Take back \(number)",
-            otherWay: actions.count == 1 ? "Keep it" : "Keep them", back: "/actions")
+            actions.count == 1
+                ? localized("Take this back?") : localized("Take back these \(actions.count)?"),
+            action: "/actions/undo", verb: localized("Take back \(number)"),
+            otherWay: localized(actions.count == 1 ? "Keep it" : "Keep them"), back: "/actions")
         confirmation.lead = UndoWords.lead(
             outlook, server: request.mirror.configuration.botNetwork.displayName)
         confirmation.things = things
@@ -234,11 +242,13 @@ enum ActionsPage: MirrorPage {
         let ids = request.form.all("id").uniqued()
         return try await request.attempt(refusedBy: { .confirm(try await confirmation($0)) }) {
             guard !ids.isEmpty else {
-                throw ChangeRefusal(.unusable, "nothing is named that is to be taken back")
+                throw ChangeRefusal(
+                    .unusable, localized("nothing is named that is to be taken back"))
             }
             guard let seen = try request.seen() else {
                 throw ChangeRefusal(
-                    .unusable, "the form does not say what the page showed; reload the page")
+                    .unusable,
+                    localized("the form does not say what the page showed; reload the page"))
             }
             let wishes = try await request.desk.perform(
                 PersonRequest(AskUndo(ids: ids), seen: seen))
@@ -264,11 +274,22 @@ struct ActionQuery: Sendable {
 
         var label: String {
             switch self {
-            case .all: "all"
-            case .done: "done"
-            case .skipped: "left alone"
-            case .failed: "failed or unconfirmed"
-            case .undone: "taken back"
+            case .all: localized("all")
+            case .done: localized("done")
+            case .skipped: localized("left alone")
+            case .failed: localized("failed or unconfirmed")
+            case .undone: localized("taken back")
+            }
+        }
+
+        /// A number of actions with the ending, as `12 done`.
+        fileprivate func words(_ number: String) -> String {
+            switch self {
+            case .all: localized("\(number) actions")
+            case .done: localized("\(number) done")
+            case .skipped: localized("\(number) left alone")
+            case .failed: localized("\(number) failed or unconfirmed")
+            case .undone: localized("\(number) taken back")
             }
         }
 
@@ -289,15 +310,19 @@ struct ActionQuery: Sendable {
     /// - Throws: `ChangeRefusal` for an invalid part.
     init(_ fields: WebFields) throws {
         if let text = fields.typed("kind"), text != "all" {
-            guard let kind = ActionKind(rawValue: text) else { throw Self.unusable("kind", text) }
+            guard let kind = ActionKind(rawValue: text) else {
+                throw Self.unusable(localized("kind"), text)
+            }
             self.kind = kind
         }
         if let text = fields.typed("state") {
-            guard let ending = Ending(rawValue: text) else { throw Self.unusable("state", text) }
+            guard let ending = Ending(rawValue: text) else {
+                throw Self.unusable(localized("state"), text)
+            }
             self.ending = ending
         }
         if let text = fields.typed("day") {
-            guard let day = LocalDay(text) else { throw Self.unusable("day", text) }
+            guard let day = LocalDay(text) else { throw Self.unusable(localized("day"), text) }
             self.day = day
         }
         person = fields.typed("person")
@@ -306,7 +331,8 @@ struct ActionQuery: Sendable {
     }
 
     private static func unusable(_ field: String, _ text: String) -> ChangeRefusal {
-        ChangeRefusal(.unusable, "\(field) cannot be \"\(text.prefix(60))\"; all are shown")
+        ChangeRefusal(
+            .unusable, localized("\(field) cannot be \"\(text.prefix(60))\"; all are shown"))
     }
 
     func search(in zone: TimeZone?) throws -> ActionList.Search {
@@ -318,7 +344,7 @@ struct ActionQuery: Sendable {
         search.cursor = before
         if let day, !search.restrict(to: day, in: zone ?? .gmt) {
             throw ChangeRefusal(
-                .unusable, "there was no \(day) by the human's clock; all are shown")
+                .unusable, localized("there was no \(day) by the human's clock; all are shown"))
         }
         return search
     }
@@ -350,8 +376,8 @@ struct ActionQuery: Sendable {
     }
 
     var kindOptions: [PageContext] {
-        let all = [("all", "all")] + Self.kindLabels.map { kind, label in (kind.rawValue, label) }
-        return all.map { value, label in
+        let kinds = ActionKind.allCases.map { ($0.rawValue, Self.label(of: $0)) }
+        return ([("all", localized("all"))] + kinds).map { value, label in
             [
                 "value": .text(value), "label": .text(label),
                 "isChosen": .flag((kind?.rawValue ?? "all") == value),
@@ -369,24 +395,39 @@ struct ActionQuery: Sendable {
     }
 
     /// The searches that also select a kind, or an ending, if this one selects none; with their
-    /// labels and numbers of results.
-    func narrower(_ totals: ActionTotals) -> [(query: ActionQuery, label: String, count: Int)] {
-        var searches: [(query: ActionQuery, label: String, count: Int)] = []
-        for (kind, label) in Self.kindLabels where self.kind == nil {
+    /// numbers of results.
+    func narrower(_ totals: ActionTotals) -> [(query: ActionQuery, words: String, count: Int)] {
+        var searches: [(query: ActionQuery, words: String, count: Int)] = []
+        for kind in ActionKind.allCases where self.kind == nil {
             var search = self
             search.kind = kind
-            searches.append((search, label, totals.count(of: kind)))
+            let count = totals.count(of: kind)
+            searches.append((search, Self.words(count, of: kind), count))
         }
         for ending in Ending.allCases where self.ending == .all && ending != .all {
             var search = self
             search.ending = ending
-            searches.append((search, ending.label, totals.count(in: ending.states)))
+            let count = totals.count(in: ending.states)
+            searches.append((search, ending.words(Words.number(count)), count))
         }
         return searches
     }
 
-    private static let kindLabels = ActionKind.allCases.map {
-        ($0, $0 == .reply ? "replies" : "\($0.rawValue)s")
+    private static func label(of kind: ActionKind) -> String {
+        switch kind {
+        case .post: localized("posts")
+        case .reply: localized("replies")
+        case .favorite: localized("favorites")
+        }
+    }
+
+    private static func words(_ count: Int, of kind: ActionKind) -> String {
+        let number = Words.number(count)
+        return switch kind {
+        case .post: localized("\(number) posts")
+        case .reply: localized("\(number) replies")
+        case .favorite: localized("\(number) favorites")
+        }
     }
 
     /// A filter that the form has no field for, with the link to remove it.
@@ -397,12 +438,16 @@ struct ActionQuery: Sendable {
         withoutFilter.day = nil
         if let person {
             return (
-                "Only about ",
-                ListWords.name(PersonWords.name(person)) + (day.map { ", \($0)" } ?? ""),
-                "About everybody",
+                localized("Only about "),
+                ListWords.listed(
+                    [ListWords.name(PersonWords.name(person)), day?.description]
+                        .compactMap(\.self)),
+                localized("About everybody"),
                 withoutFilter.fields()
             )
         }
-        return day.map { ("Only of ", "\($0)", "Of all days", withoutFilter.fields()) }
+        return day.map {
+            (localized("Only of "), "\($0)", localized("Of all days"), withoutFilter.fields())
+        }
     }
 }

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Outbox
 import Posts
 
@@ -42,7 +43,9 @@ struct OpenedAction: Sendable {
         }
         return [
             "level": .text("\(level)"), "isAlone": .flag(isAlone),
-            "title": .text(isAlone ? "\(marks.what)\(marks.whom), \(marks.state)" : "Why"),
+            "title": .text(
+                isAlone
+                    ? localized("\(marks.what)\(marks.whom), \(marks.state)") : localized("Why")),
             "shortID": .text(String(id.prefix(ActionNameError.shortIDLength))),
             "close": .text(request.link("/actions", query.fields())), "lead": .markup(lead),
             "asked": .text(isAlone || report.kind == .reply ? answeredText : nil),
@@ -80,20 +83,27 @@ struct OpenedAction: Sendable {
         }
         let rate = Words.rate(judgement.rate)
         let threshold = Words.rate(judgement.threshold)
-        let isFavorite = judgement.isAboveThreshold
-        return """
-            The human would \(isFavorite ? "" : "not ")favorite it: <b>rate \(rate)</b>, \
-            \(isFavorite ? "above" : "not above") your threshold of \(threshold). \(Words.chance(ofOdds: judgement.rate))
-            """
+        let chance = Words.chance(ofOdds: judgement.rate)
+        return Markup(
+            rendered: judgement.isAboveThreshold
+                ? localized(
+                    "The human would favorite it: <b>rate \(rate)</b>, above your threshold of \(threshold). \(chance)"
+                )
+                : localized(
+                    "The human would not favorite it: <b>rate \(rate)</b>, not above your threshold of \(threshold). \(chance)"
+                ))
     }
 
     private var judgedNow: String? {
         guard report.kind == .favorite else { return nil }
         if let judgement = report.judgementNow {
-            return "By what is known today the rate would be \(Words.rate(judgement.rate))."
+            return localized(
+                "By what is known today the rate would be \(Words.rate(judgement.rate)).")
         }
         return report.judgementProblem.map {
-            "It cannot be judged by what is known today: \(ListWords.cut($0, bytes: Self.sentenceSize))."
+            localized(
+                "It cannot be judged by what is known today: \(ListWords.cut($0, bytes: Self.sentenceSize))."
+            )
         }
     }
 
@@ -101,11 +111,12 @@ struct OpenedAction: Sendable {
 
     private var facts: [PageContext] {
         let namedFacts: [(String, Markup?)] = [
-            ("Post", post), ("Author", author), ("Original", original), ("Published", published),
-            ("Course", course),
-            ("Chosen", chosen), ("Pictures", pictures), ("Rules", rules), ("Waits for", obstacles),
-            ("Costs", cost),
-            ("Taken back", undo),
+            (localized("Post"), post), (localized("Author"), author),
+            (localized("Original"), original), (localized("Published"), published),
+            (localized("Course"), course), (localized("Chosen"), chosen),
+            (localized("Pictures"), pictures), (localized("Rules"), rules),
+            (localized("Waits for"), obstacles), (localized("Costs"), cost),
+            (localized("Taken back"), undo),
         ]
         return namedFacts.compactMap { name, body in
             body.map { ["name": .text(name), "body": .markup($0)] }
@@ -115,7 +126,7 @@ struct OpenedAction: Sendable {
     private var post: Markup? {
         guard report.kind != .post else { return nil }
         return report.target.map { target in
-            target.link.map { Self.link($0, "Open it there") }
+            target.link.map { Self.link($0, localized("Open it there")) }
                 ?? "<bdi>\(ListWords.cut(target.post, bytes: Self.sentenceSize))</bdi>"
         }
     }
@@ -131,66 +142,83 @@ struct OpenedAction: Sendable {
     private var original: Markup? {
         report.original.map { original in
             let written =
-                original.writtenTime.map { "written \($0) by the human's clock" }
-                ?? "not kept here any more"
-            let link: Markup = original.link.map { ". \(Self.link($0, "Open it there"))" } ?? ""
-            return "\(written)\(link)"
+                original.writtenTime.map { localized("written \($0) by the human's clock") }
+                ?? localized("not kept here any more")
+            let escaped = Markup.escaped(written)
+            guard let address = original.link else { return Markup(rendered: escaped) }
+            let link = Self.link(address, localized("Open it there"))
+            return Markup(rendered: localized("\(escaped). \(link.text)"))
         }
     }
 
-    private var published: Markup? { report.published.map { Self.link($0, "Seen there") } }
+    private var published: Markup? {
+        report.published.map { Self.link($0, localized("Seen there")) }
+    }
 
     private static func link(_ address: String, _ words: String) -> Markup {
         "<a href=\"\(address)\" rel=\"noreferrer\">\(words)</a>"
     }
 
     private var course: Markup? {
-        let namedTimes: [(String, Date?)] = [
-            ("decided", report.decided), ("due", report.due), ("sent", report.sent),
-            ("changed", report.changed),
-        ]
-        var parts: [Markup] = namedTimes.compactMap { name, date in
-            date.map { "\(name) \(words.time($0, showing: ListWords.shortMoment($0, words)))" }
-        }
+        var parts: [Markup] = [
+            report.decided.map { Markup(rendered: localized("decided \(time($0).text)")) },
+            report.due.map { Markup(rendered: localized("due \(time($0).text)")) },
+            report.sent.map { Markup(rendered: localized("sent \(time($0).text)")) },
+            report.changed.map { Markup(rendered: localized("changed \(time($0).text)")) },
+        ].compactMap(\.self)
         if let attempts = report.attempts, attempts > 1 {
             parts.append("\(Words.count(attempts, "request"))")
         }
-        return parts.isEmpty ? nil : Self.joined(parts, by: ", ")
+        return parts.isEmpty ? nil : Self.joined(parts, by: localized(", "))
+    }
+
+    private func time(_ date: Date) -> Markup {
+        words.time(date, showing: ListWords.shortMoment(date, words))
     }
 
     private var chosen: Markup? {
         var parts: [String] = []
         if let choice = report.choice {
             parts.append(
-                "one of \(Words.count(choice.replies, "old reply", "old replies")) to this person")
+                localized(
+                    "one of \(Words.count(choice.replies, "old reply", "old replies")) to this person"
+                ))
             if let matchingWords = choice.words, !matchingWords.isEmpty {
                 let shownWords = matchingWords.prefix(8).map { ListWords.cut($0, bytes: 40) }
-                parts.append("words that met: " + shownWords.joined(separator: ", "))
+                parts.append(localized("words that met: \(ListWords.listed(shownWords))"))
             }
         }
-        if let pattern = report.pattern { parts.append("the day is planned \(pattern.inWords)") }
-        return parts.isEmpty ? nil : "\(parts.joined(separator: "; "))"
+        if let pattern = report.pattern {
+            parts.append(localized("the day is planned \(pattern.inWords)"))
+        }
+        return parts.isEmpty ? nil : "\(parts.joined(separator: localized("; ")))"
     }
 
     private var pictures: Markup? {
         report.pictures.map { pictures in
             let texts = pictures.prefix(4).map {
-                $0.alt.map { "“\(ListWords.cut($0, bytes: 100))”" } ?? "without a description"
+                $0.alt.map { localized("“\(ListWords.cut($0, bytes: 100))”") }
+                    ?? localized("without a description")
             }
-            return "\(Words.number(pictures.count)): \(texts.joined(separator: ", "))"
+            let list = localized("\(Words.number(pictures.count)): \(ListWords.listed(texts))")
+            return "\(list)"
         }
     }
 
     private var rules: Markup? {
         guard !report.rules.isEmpty else {
-            return report.state == nil ? nil : "Nothing stood against it."
+            return report.state == nil ? nil : "\(localized("Nothing stood against it."))"
         }
         return Self.joined(
             report.rules.prefix(8).map { rule in
                 let text = FavoriteWords.sentence(
                     ListWords.cut(rule.text, bytes: Self.sentenceSize))
-                return rule.setting.map { "\(sentence: text) \(settingLink($0)) decides that." }
-                    ?? "\(sentence: text)"
+                let sentence: Markup = "\(sentence: text)"
+                return rule.setting.map {
+                    Markup(
+                        rendered: localized(
+                            "\(sentence.text) \(settingLink($0).text) decides that."))
+                } ?? sentence
             }, by: " ")
     }
 
@@ -209,31 +237,33 @@ struct OpenedAction: Sendable {
         "<a href=\"\(request.link("/settings"))#\(name)\"><code>\(name)</code></a>"
     }
 
-    private var cost: Markup? { report.cost.map { "\(Words.dollars($0)) at most" } }
+    private var cost: Markup? {
+        report.cost.map { "\(localized("\(Words.dollars($0)) at most"))" }
+    }
 
     private var undo: Markup? {
         report.undo.map { undo in
-            let requested: Markup =
-                "asked \(words.time(undo.asked, showing: ListWords.shortMoment(undo.asked, words)))"
+            let requested = Markup(rendered: localized("asked \(time(undo.asked).text)"))
             var parts: [Markup] = [
                 "\(ListWords.cut(undo.reason.text, bytes: Self.sentenceSize))", requested,
             ]
             if let deletionTime = undo.done {
+                let shownTime = time(deletionTime).text
                 parts.append(
-                    "\(undo.wasGone ? "gone already" : "deleted") \(words.time(deletionTime, showing: ListWords.shortMoment(deletionTime, words)))"
-                )
+                    Markup(
+                        rendered: undo.wasGone
+                            ? localized("gone already \(shownTime)")
+                            : localized("deleted \(shownTime)")))
             }
             if undo.isStillShown == true { parts.append("\(ExplainReport.TakingBack.stillShown)") }
             if let nextTime = undo.next {
-                parts.append(
-                    "asked next \(words.time(nextTime, showing: ListWords.shortMoment(nextTime, words)))"
-                )
+                parts.append(Markup(rendered: localized("asked next \(time(nextTime).text)")))
             }
             if let cause = undo.cause {
-                parts.append(
-                    "the network answered: \(ListWords.cut(cause, bytes: Self.sentenceSize))")
+                let shownCause = ListWords.cut(cause, bytes: Self.sentenceSize)
+                parts.append("\(localized("the network answered: \(shownCause)"))")
             }
-            return Self.joined(parts, by: ", ")
+            return Self.joined(parts, by: localized(", "))
         }
     }
 
@@ -252,10 +282,10 @@ struct OpenedAction: Sendable {
             return nil
         }
         switch state {
-        case .done, .sending: return "Take it back…"
-        case .planned, .claimed: return report.kind == .post ? nil : "Cancel it…"
+        case .done, .sending: return localized("Take it back…")
+        case .planned, .claimed: return report.kind == .post ? nil : localized("Cancel it…")
         case .failed where report.rules.first?.code == .outbox(.unconfirmed):
-            return "Take it back if it arrived…"
+            return localized("Take it back if it arrived…")
         default: return nil
         }
     }
@@ -263,10 +293,10 @@ struct OpenedAction: Sendable {
     /// The reason why the action cannot be changed here.
     private var unchangeable: String? {
         switch state {
-        case .undone: "It was taken back, and never comes again."
-        case .suggested: "It waits for you: the page Waiting has it."
+        case .undone: localized("It was taken back, and never comes again.")
+        case .suggested: localized("It waits for you: the page Waiting has it.")
         case .planned where report.kind == .post, .claimed where report.kind == .post:
-            "Today has it, with the ways to skip, move or keep it."
+            localized("Today has it, with the ways to skip, move or keep it.")
         default: nil
         }
     }
@@ -275,9 +305,11 @@ struct OpenedAction: Sendable {
 
     private var steps: PageContext? {
         guard let judgement = report.judgement, !judgement.features.isEmpty else { return nil }
-        let decided =
-            report.decided.map { " As decided on \(ListWords.shortMoment($0, words))." } ?? ""
+        let decided = report.decided.map { ListWords.shortMoment($0, words) }
         return judgement.steps(
-            caption: "From any post to this one: each word moves the odds.\(decided)")
+            caption: decided.map {
+                localized(
+                    "From any post to this one: each word moves the odds. As decided on \($0).")
+            } ?? localized("From any post to this one: each word moves the odds."))
     }
 }

@@ -1,4 +1,5 @@
 import Control
+import Localization
 import Outbox
 
 /// Sentences about the effect, cost and duration of an undo.
@@ -10,24 +11,27 @@ enum UndoWords {
         if deleted > 0 {
             parts.append(
                 deleted == 1
-                    ? "The text is deleted at \(server)"
-                    : "The \(Words.number(deleted)) texts are deleted at \(server)"
-            )
+                    ? localized("The text is deleted at \(server)")
+                    : localized("The \(Words.number(deleted)) texts are deleted at \(server)"))
         }
         if outlook.favorites > 0 {
             parts.append(
                 outlook.favorites == 1
-                    ? "the favorite is withdrawn"
-                    : "\(Words.number(outlook.favorites)) favorites are withdrawn")
+                    ? localized("the favorite is withdrawn")
+                    : localized("\(Words.number(outlook.favorites)) favorites are withdrawn"))
         }
         if outlook.withheld > 0 {
+            let number = Words.number(outlook.withheld)
             parts.append(
-                "\(Words.number(outlook.withheld)) that did not happen yet \(outlook.withheld == 1 ? "is" : "are") cancelled"
-            )
+                outlook.withheld == 1
+                    ? localized("\(number) that did not happen yet is cancelled")
+                    : localized("\(number) that did not happen yet are cancelled"))
         }
-        guard !parts.isEmpty else { return "Nothing of this can be taken back." }
-        let sentence = Words.capitalized(parts.joined(separator: ", ")) + ", and never comes again."
-        return deleted > 0 ? sentence + " What was sent counts as used." : sentence
+        guard !parts.isEmpty else { return localized("Nothing of this can be taken back.") }
+        let effects = Words.capitalized(ListWords.listed(parts))
+        return deleted > 0
+            ? localized("\(effects), and never comes again. What was sent counts as used.")
+            : localized("\(effects), and never comes again.")
     }
 
     /// Returns the notes for a person to read before an undo.
@@ -35,34 +39,46 @@ enum UndoWords {
         var notes: [String] = []
         if outlook.impossible > 0 {
             notes.append(
-                "\(Words.number(outlook.impossible)) of them cannot be taken back: not sent, gone already, or sent by "
-                    + "another account.")
+                localized(
+                    "\(Words.number(outlook.impossible)) of them cannot be taken back: not sent, gone already, or sent by another account."
+                ))
         }
         if outlook.posts + outlook.replies > 0, let limit = outlook.deletions {
-            notes.append("The server allows \(allowed(limit, "deletion")).")
+            notes.append(
+                localized(
+                    "The server allows \(allowed(limit, Words.count(limit.count, "deletion")))."))
         }
         if outlook.favorites > 0, let limit = outlook.withdrawals {
+            let withdrawals = Words.count(limit.count, "withdrawn favorite")
             notes.append(
                 outlook.withdrawsFavorites
-                    ? "It allows \(allowed(limit, "withdrawn favorite"))."
-                    : "The network does not let software withdraw favorites: do that in a browser.")
+                    ? localized("It allows \(allowed(limit, withdrawals)).")
+                    : localized(
+                        "The network does not let software withdraw favorites: do that in a browser."
+                    ))
         }
-        if outlook.seconds > 0 { notes.append("So it takes about \(Words.span(outlook.seconds)).") }
+        if outlook.seconds > 0 {
+            notes.append(localized("So it takes about \(Words.span(outlook.seconds))."))
+        }
         if outlook.requests > 0 {
             notes.append(
-                outlook.cost.map { "It costs \(Words.dollars($0)) at most." } ?? "It costs nothing."
-            )
-            notes.append("Who has read, copied or quoted it keeps that.")
+                outlook.cost.map { localized("It costs \(Words.dollars($0)) at most.") }
+                    ?? localized("It costs nothing."))
+            notes.append(localized("Who has read, copied or quoted it keeps that."))
             if !outlook.isAtWork {
-                notes.append("No worker runs. It begins when one does.")
+                notes.append(localized("No worker runs. It begins when one does."))
             }
         }
         return notes
     }
 
-    private static func allowed(_ limit: UndoOutlook.Allowance, _ what: String) -> String {
-        "\(Words.count(limit.count, what)) in \(Words.span(Double(limit.period))); \(Words.number(limit.used)) "
-            + (limit.used == 1 ? "is used" : "are used")
+    /// - Parameter count: The number that is allowed, in words.
+    private static func allowed(_ limit: UndoOutlook.Allowance, _ count: String) -> String {
+        let period = Words.span(Double(limit.period))
+        let used = Words.number(limit.used)
+        return limit.used == 1
+            ? localized("\(count) in \(period); \(used) is used")
+            : localized("\(count) in \(period); \(used) are used")
     }
 
     /// Returns the outcome of undo requests, in one sentence.
@@ -78,18 +94,22 @@ enum UndoWords {
         if requestedCount > 0 {
             parts.append(
                 isAtWork
-                    ? "\(Words.number(requestedCount)) will be taken back as fast as the network allows"
-                    : "\(Words.number(requestedCount)) will be taken back once a worker runs")
+                    ? localized(
+                        "\(Words.number(requestedCount)) will be taken back as fast as the network allows"
+                    )
+                    : localized(
+                        "\(Words.number(requestedCount)) will be taken back once a worker runs"))
         }
-        if cancelledCount > 0 { parts.append("\(Words.number(cancelledCount)) will not happen") }
+        if cancelledCount > 0 {
+            parts.append(localized("\(Words.number(cancelledCount)) will not happen"))
+        }
         if undoneCount > 0 {
-            parts.append("\(Words.number(undoneCount)) had been taken back before")
+            parts.append(localized("\(Words.number(undoneCount)) had been taken back before"))
         }
         if impossibleCount > 0 {
-            parts.append("\(Words.number(impossibleCount)) cannot be taken back")
+            parts.append(localized("\(Words.number(impossibleCount)) cannot be taken back"))
         }
-        return parts.isEmpty
-            ? "There is nothing to take back."
-            : Words.capitalized(parts.joined(separator: "; ")) + "."
+        guard !parts.isEmpty else { return localized("There is nothing to take back.") }
+        return localized("\(Words.capitalized(parts.joined(separator: localized("; ")))).")
     }
 }

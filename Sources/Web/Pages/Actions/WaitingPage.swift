@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Outbox
 import Posts
@@ -69,7 +70,8 @@ enum WaitingPage: MirrorPage {
             "base": .text(request.base), "canChange": .flag(!request.access.isReadOnly),
             "token": .markup(request.hidden()), "count": .text(count(list.total)),
             "isEmpty": .flag(list.suggestions.isEmpty), "hasPages": .flag(hasPages),
-            "shown": .text("\(list.suggestions.count) of \(Words.number(list.total))"),
+            "shown": .text(
+                localized("\(list.suggestions.count) of \(Words.number(list.total))")),
             "first": .text(cursor.map { _ in request.link("/waiting") }),
             "next": .text(list.next.map { request.link("/waiting", [("after", $0)]) }),
             "items": .list(
@@ -83,16 +85,22 @@ enum WaitingPage: MirrorPage {
         context["canNote"] = .flag(canNote)
         context["lesson"] = .text(lesson(list.suggestions, request))
         context["whatComes"] = .sentence(whatComes(settings.favoriteMode == .suggest, list.total))
-        let reviewedKinds: [(kind: ActionKind, name: String)] = [
-            (.post, "posts"), (.reply, "replies"),
-        ]
-        let reviewed = reviewedKinds.filter { settings.review.contains($0.kind) }.map(\.name)
-        context["review"] = .text(
-            reviewed.isEmpty ? "none" : reviewed.joined(separator: " and "))
+        let reviewsPosts = settings.review.contains(.post)
+        let reviewsReplies = settings.review.contains(.reply)
+        let reviewed =
+            switch (reviewsPosts, reviewsReplies) {
+            case (true, true): localized("posts and replies")
+            case (true, false): localized("posts")
+            case (false, true): localized("replies")
+            case (false, false): localized("none")
+            }
+        context["review"] = .text(reviewed)
         context["reviewMeans"] = .text(
-            reviewed.isEmpty
-                ? "posts and replies leave without being asked about." : "these wait here.")
-        context["proposedCount"] = .text(proposed.isEmpty ? "none" : Words.number(proposed.count))
+            localized(
+                reviewsPosts || reviewsReplies
+                    ? "these wait here." : "posts and replies leave without being asked about."))
+        context["proposedCount"] = .text(
+            proposed.isEmpty ? localized("none") : Words.number(proposed.count))
         context["hasProposed"] = .flag(!proposed.isEmpty)
         context["proposed"] = .list(
             proposed.prefix(proposedShown).map {
@@ -101,9 +109,13 @@ enum WaitingPage: MirrorPage {
         let furtherCopies = proposed.count - proposedShown
         context["proposedRest"] = .text(
             furtherCopies > 0
-                ? "\(Words.count(furtherCopies, "more copy", "more copies")) will be asked about after these."
+                ? localized(
+                    "\(Words.count(furtherCopies, "more copy", "more copies")) will be asked about after these."
+                )
                 : nil)
-        let title = list.total > 0 ? "Waiting (\(Words.number(list.total)))" : "Waiting"
+        let title =
+            list.total > 0
+            ? localized("Waiting (\(Words.number(list.total)))") : localized("Waiting")
         return .page(PageContent(.waiting, title: title, in: section, context))
     }
 
@@ -114,29 +126,36 @@ enum WaitingPage: MirrorPage {
         let favorites = rows.filter { $0.kind == .favorite }
         guard !favorites.isEmpty else { return nil }
         let learned = favorites.count { $0.isLearned != false }
-        if learned == favorites.count { return "What you say of a favorite is learned." }
+        if learned == favorites.count { return localized("What you say of a favorite is learned.") }
         let network = request.mirror.configuration.botNetwork.displayName
-        let start = learned == 0 ? "Nothing is learned" : "Something is learned of only \(learned)"
-        return
-            "\(start) of what you say of favorites here: what posts say is not kept, and \(network) is not asked again."
+        return learned == 0
+            ? localized(
+                "Nothing is learned of what you say of favorites here: what posts say is not kept, and \(network) is not asked again."
+            )
+            : localized(
+                "Something is learned of only \(learned) of what you say of favorites here: what posts say is not kept, and \(network) is not asked again."
+            )
     }
 
     private static func count(_ total: Int) -> String {
         switch total {
-        case 0: "nothing"
-        case 1: "one"
-        default: "\(Words.number(total)), the most urgent first"
+        case 0: localized("nothing")
+        case 1: localized("one")
+        default: localized("\(Words.number(total)), the most urgent first")
         }
     }
 
     private static func whatComes(_ suggestsFavorites: Bool, _ total: Int) -> String {
         if total > 0 {
-            return
-                "What waited on this page was decided or ended meanwhile; there is more before it."
+            return localized(
+                "What waited on this page was decided or ended meanwhile; there is more before it.")
         }
         return suggestsFavorites
-            ? "Posts that the human would favorite come here, and what \(Setting.review.name) names."
-            : "What the network or a setting does not let the bot do without you comes here."
+            ? localized(
+                "Posts that the human would favorite come here, and what \(Setting.review.name) names."
+            )
+            : localized(
+                "What the network or a setting does not let the bot do without you comes here.")
     }
 
     private static func itemRow(
@@ -161,11 +180,12 @@ enum WaitingPage: MirrorPage {
             "untilNote": .text(
                 isUrgent
                     ? words.relative(row.expires)
-                    : "waits for \(Words.span(words.now.timeIntervalSince(row.created)))"
-            ),
+                    : localized(
+                        "waits for \(Words.span(words.now.timeIntervalSince(row.created)))")),
             "symbol": .text(symbol),
             "what": .text(
-                isPost ? "Post for \(ListWords.shortMoment(row.due, words))" : marks.what),
+                isPost
+                    ? localized("Post for \(ListWords.shortMoment(row.due, words))") : marks.what),
             "whom": .text(marks.whom), "name": .account(marks.whom),
             "asked": .text(
                 isFavorite ? nil : row.about.map { ListWords.cut($0, bytes: aboutSize) }),
@@ -174,15 +194,17 @@ enum WaitingPage: MirrorPage {
             "rest": .texts(
                 furtherParts.prefix(2).map { ListWords.cut($0, bytes: partSize) }
                     + (furtherParts.count > 2
-                        ? ["and \(Words.count(furtherParts.count - 2, "more part"))"] : [])),
-            "notKept": .text(isFavorite && row.about == nil ? "Its text is not kept here." : nil),
+                        ? [localized("and \(Words.count(furtherParts.count - 2, "more part"))")]
+                        : [])),
+            "notKept": .text(
+                isFavorite && row.about == nil ? localized("Its text is not kept here.") : nil),
             "why": .sentence(why(row, words)), "hasWords": .flag(isFavorite && !row.words.isEmpty),
             "words": .texts(isFavorite ? row.words.map { ListWords.cut($0, bytes: 90) } : []),
             "isByHand": .flag(row.isByHand), "canApprove": .flag(row.obstacle == nil),
             "address": .text(row.address),
             "network": .text(request.mirror.configuration.botNetwork.displayName),
-            "yes": .text(isFavorite ? "Favorite" : "Send it"),
-            "no": .text(row.kind == .reply ? "Decline" : "Not this one"),
+            "yes": .text(localized(isFavorite ? "Favorite" : "Send it")),
+            "no": .text(localized(row.kind == .reply ? "Decline" : "Not this one")),
         ]
     }
 
@@ -195,15 +217,18 @@ enum WaitingPage: MirrorPage {
             parts.append(FavoriteWords.sentence(ListWords.cut(why, bytes: 400)))
         }
         if row.isByHand {
-            parts.append("The network does not let software favorite, so only you can.")
+            parts.append(localized("The network does not let software favorite, so only you can."))
         } else if let obstacle = row.obstacle {
             parts.append(FavoriteWords.sentence(obstacle))
         }
         if row.kind == .reply {
-            parts.append("After \(words.moment(row.expires)) it is too late to answer.")
+            parts.append(
+                localized("After \(words.moment(row.expires)) it is too late to answer."))
         }
-        if let cost = row.cost { parts.append("It costs \(Words.dollars(cost)) at most.") }
-        return parts.joined(separator: " ")
+        if let cost = row.cost {
+            parts.append(localized("It costs \(Words.dollars(cost)) at most."))
+        }
+        return ListWords.sentences(parts)
     }
 
     private static func copyRow(_ action: Action, _ person: String?, _ words: Words, isTicked: Bool)
@@ -250,7 +275,7 @@ enum WaitingPage: MirrorPage {
             case "decline": try await decideTicked(request) { DismissSuggestion(id: $0) }
             default:
                 throw ChangeRefusal(
-                    .unusable, "the form does not say what is to be done; look again")
+                    .unusable, localized("the form does not say what is to be done; look again"))
             }
         }
     }
@@ -273,7 +298,7 @@ enum WaitingPage: MirrorPage {
         _ request: MirrorRequest, _ operation: (String) -> Operation
     ) async throws -> WebReply where Operation.Outcome == SuggestionDecision {
         let ids = request.form.all("id").uniqued()
-        guard !ids.isEmpty else { throw ChangeRefusal(.unusable, "nothing is ticked") }
+        guard !ids.isEmpty else { throw ChangeRefusal(.unusable, localized("nothing is ticked")) }
         var decisions: [SuggestionDecision] = []
         var refusals: [ChangeRefusal] = []
         for id in ids {
@@ -287,45 +312,55 @@ enum WaitingPage: MirrorPage {
         guard let first = decisions.first else { throw refusals[0] }
         var text = decisions.count == 1 ? said(first, request).text : summary(decisions)
         if let refusal = refusals.first {
-            text += " Not done: \(refusals.count) of \(ids.count), \(refusal.text.page)."
+            let notDone = localized(
+                "Not done: \(refusals.count) of \(ids.count), \(refusal.text.page).")
+            text = ListWords.sentences([text, notDone])
         }
         return .seeOther(request.link("/waiting"), saying: Said(text))
     }
 
     private static func summary(_ decisions: [SuggestionDecision]) -> String {
-        let verb =
-            switch decisions[0].decision {
-            case .approved: "Approved"
-            case .done: "Noted that you did it"
-            case .dismissed, .reopened: "Declined"
+        let counts = ActionKind.allCases.compactMap { kind -> String? in
+            let number = decisions.count { $0.kind == kind }
+            guard number > 0 else { return nil }
+            return switch kind {
+            case .post: Words.count(number, "post")
+            case .reply: Words.count(number, "reply", "replies")
+            case .favorite: Words.count(number, "favorite")
             }
-        let kinds = ActionKind.allCases.compactMap { kind -> String? in
-            let count = decisions.count { $0.kind == kind }
-            let plural = kind == .reply ? "replies" : kind.rawValue + "s"
-            return count == 0 ? nil : Words.count(count, kind.rawValue, plural)
         }
-        return "\(verb): \(kinds.joined(separator: ", "))."
+        let list = ListWords.listed(counts)
+        return switch decisions[0].decision {
+        case .approved: localized("Approved: \(list).")
+        case .done: localized("Noted that you did it: \(list).")
+        case .dismissed, .reopened: localized("Declined: \(list).")
+        }
     }
 
     private static func said(_ decision: SuggestionDecision, _ request: MirrorRequest) -> Said {
         let what = ActionMarks.named(decision.kind, decision.person?.name)
-        let before = decision.isNew ? "" : " before"
         var text =
             switch decision.decision {
-            case .approved: "Approved\(before): \(what)."
-            case .done: "Noted\(before) that you did it: \(what)."
-            case .dismissed: "Declined\(before): \(what)."
-            case .reopened: "Waits again: \(what)."
+            case .approved where decision.isNew: localized("Approved: \(what).")
+            case .approved: localized("Approved before: \(what).")
+            case .done where decision.isNew: localized("Noted that you did it: \(what).")
+            case .done: localized("Noted before that you did it: \(what).")
+            case .dismissed where decision.isNew: localized("Declined: \(what).")
+            case .dismissed: localized("Declined before: \(what).")
+            case .reopened: localized("Waits again: \(what).")
             }
         if decision.isNew, decision.kind == .favorite, decision.decision != .reopened {
-            let lesson =
+            let lesson = localized(
                 decision.decision == .dismissed
-                ? "It was learned as a post that was passed over." : "It was learned as a favorite."
-            text +=
-                " " + (decision.notLearned.map { "Nothing was learned from it: \($0)." } ?? lesson)
+                    ? "It was learned as a post that was passed over."
+                    : "It was learned as a favorite.")
+            let noLesson = decision.notLearned.map {
+                localized("Nothing was learned from it: \($0).")
+            }
+            text = ListWords.sentences([text, noLesson ?? lesson])
         }
         guard decision.decision == .dismissed else { return Said(text) }
-        return Said(text, wayBack: request.button("Let it wait again", decision.wayBack))
+        return Said(text, wayBack: request.button(localized("Let it wait again"), decision.wayBack))
     }
 
     // MARK: Copies that outlived their originals
@@ -334,7 +369,9 @@ enum WaitingPage: MirrorPage {
     private static func answerProposal(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: { try await page($0, after: nil) }) {
             let ids = request.form.all("id").uniqued()
-            guard !ids.isEmpty else { throw ChangeRefusal(.unusable, "nothing is ticked") }
+            guard !ids.isEmpty else {
+                throw ChangeRefusal(.unusable, localized("nothing is ticked"))
+            }
             switch request.form["do"] {
             case "back": return .seeOther(request.link("/confirm/undo", ids.map { ("id", $0) }))
             case "keep":
@@ -343,12 +380,12 @@ enum WaitingPage: MirrorPage {
                     PersonRequest(KeepProposed(ids: ids), seen: seen))
                 let text =
                     change.kept == 0
-                    ? "These stay: that was said before."
-                    : "\(Words.count(change.kept, "copy", "copies")) stay for good."
+                    ? localized("These stay: that was said before.")
+                    : localized("\(Words.count(change.kept, "copy", "copies")) stay for good.")
                 return .seeOther(request.link("/waiting"), saying: Said(text))
             default:
                 throw ChangeRefusal(
-                    .unusable, "the form does not say what is to be done; look again")
+                    .unusable, localized("the form does not say what is to be done; look again"))
             }
         }
     }

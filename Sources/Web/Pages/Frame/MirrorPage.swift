@@ -1,10 +1,23 @@
 import HTTPTypes
+import Localization
 
 /// The nine main pages of a mirror, in the order of the navigation.
 package enum PageSection: String, CaseIterable, Sendable {
     case today, waiting, actions, hours, favorites, texts, people, health, settings
 
-    package var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
+    package var title: String {
+        switch self {
+        case .today: localized("Today")
+        case .waiting: localized("Waiting")
+        case .actions: localized("Actions")
+        case .hours: localized("Hours")
+        case .favorites: localized("Favorites")
+        case .texts: localized("Texts")
+        case .people: localized("People")
+        case .health: localized("Health")
+        case .settings: localized("Settings")
+        }
+    }
 
     /// The path after `/m/NAME`.
     var path: String { self == .today ? "" : "/\(rawValue)" }

@@ -1,5 +1,6 @@
 package import Control
 package import Foundation
+import Localization
 package import Mirroring
 package import Posts
 
@@ -69,7 +70,7 @@ package struct MirrorRequest: Sendable {
     package func seen() throws -> Seen? {
         guard let text = form["seen"] else { return nil }
         guard let seen = Seen(text) else {
-            throw ChangeRefusal(.unusable, "the form's seen is no digest; look again")
+            throw ChangeRefusal(.unusable, localized("the form's seen is no digest; look again"))
         }
         return seen
     }

@@ -1,4 +1,5 @@
 import Embedded
+import Localization
 import Mustache
 
 /// A template that is embedded in the program.
@@ -32,23 +33,31 @@ extension PageTemplate {
     static let index = PageTemplate("index")
 }
 
-/// Templates, parsed once.
+/// Templates, parsed once for each language.
 package struct TemplateLibrary: Sendable {
-    private let library: MustacheLibrary
+    private let libraries: [Language: MustacheLibrary]
 
     /// - Throws: Mustache's error for a template that cannot be parsed.
     init(_ templates: [PageTemplate]) throws {
-        var library = MustacheLibrary()
-        for template in templates {
-            // The values escape themselves; see `PageValue`.
-            try library.register("{{% CONTENT_TYPE:TEXT}}" + template.source, named: template.name)
+        var libraries: [Language: MustacheLibrary] = [:]
+        for language in Language.allCases {
+            let table = Translations.table(of: language)
+            var library = MustacheLibrary()
+            for template in templates {
+                let source = TemplateText(template.source).translated(by: table)
+                // The values escape themselves; see `PageValue`.
+                try library.register("{{% CONTENT_TYPE:TEXT}}" + source, named: template.name)
+            }
+            libraries[language] = library
         }
-        self.library = library
+        self.libraries = libraries
     }
 
-    /// Fills a template.
+    /// Fills a template in the language of the present task.
     func render(_ template: PageTemplate, _ context: PageContext) -> Markup {
-        guard let text = library.render(PageValue.fields(context), withTemplate: template.name)
+        let library = libraries[.current]
+        guard
+            let text = library?.render(PageValue.fields(context), withTemplate: template.name)
         else {
             preconditionFailure("template \(template.name) is not registered")
         }

@@ -1,4 +1,5 @@
 package import Foundation
+import Localization
 package import Posts
 
 /// Formats times and numbers for pages.
@@ -31,14 +32,26 @@ package struct Words: Sendable {
     /// `20:13` for today, else `Friday, 27 November, 18:00`.
     package func moment(_ date: Date) -> String {
         let day = day(of: date)
-        return day == today ? clock(date) : "\(heading(day)), \(clock(date))"
+        if day == today { return clock(date) }
+        return switch Language.current {
+        case .english: "\(heading(day)), \(clock(date))"
+        case .japanese: "\(heading(day))\(clock(date))"
+        }
     }
 
     /// `Wednesday, 25 November`; with the year if it is not the present one.
     package func heading(_ day: LocalDay) -> String {
         let (year, month, number) = day.components
-        let words = "\(Self.weekdays[day.weekday - 1]), \(number) \(Self.months[month - 1])"
-        return year == today.components.year ? words : "\(words) \(year)"
+        let weekday = Self.weekday(of: day)
+        let isPresentYear = year == today.components.year
+        switch Language.current {
+        case .english:
+            let words = "\(weekday), \(number) \(Self.months[month - 1])"
+            return isPresentYear ? words : "\(words) \(year)"
+        case .japanese:
+            let words = "\(month)月\(number)日（\(weekday)）"
+            return isPresentYear ? words : "\(year)年\(words)"
+        }
     }
 
     /// Returns a sentence that says when an original was written.
@@ -52,8 +65,10 @@ package struct Words: Sendable {
     func written(_ written: Date?, copied: Date) -> String? {
         guard let written else { return nil }
         let day = day(of: written)
-        let anniversary = anniversary(of: day, on: self.day(of: copied)).map { ", \($0)" } ?? ""
-        return "Written on \(heading(day)), \(clock(written))\(anniversary)."
+        guard let anniversary = anniversary(of: day, on: self.day(of: copied)) else {
+            return localized("Written on \(heading(day)), \(clock(written)).")
+        }
+        return localized("Written on \(heading(day)), \(clock(written)), \(anniversary).")
     }
 
     /// `two years ago today`; nil unless `day` is the same day of a later year.
@@ -64,16 +79,16 @@ package struct Words: Sendable {
             return nil
         }
         let years = dayOfCopy.year - year
-        let span = years == 1 ? "a year" : "\(Self.numeral(years)) years"
-        return day == today ? "\(span) ago today" : "\(span) before that day"
+        let span = localized(years == 1 ? "a year" : "\(Self.numeral(years)) years")
+        return localized(day == today ? "\(span) ago today" : "\(span) before that day")
     }
 
     /// `in 2 h 5 min`, `40 s ago`, `now`.
     package func relative(_ date: Date) -> String {
         let seconds = date.timeIntervalSince(now)
-        guard abs(seconds) >= 1 else { return "now" }
+        guard abs(seconds) >= 1 else { return localized("now") }
         let span = Self.span(abs(seconds))
-        return seconds > 0 ? "in \(span)" : "\(span) ago"
+        return localized(seconds > 0 ? "in \(span)" : "\(span) ago")
     }
 
     /// `<time datetime="…">20:13</time>`: the machine-readable time with text.
@@ -88,14 +103,17 @@ package struct Words: Sendable {
         let hours = total % 86_400 / 3_600
         let minutes = total % 3_600 / 60
         if days > 0 {
-            return hours > 0 && days < 7 ? "\(count(days, "day")) \(hours) h" : count(days, "day")
+            let words = count(days, "day")
+            return hours > 0 && days < 7 ? localized("\(words) \(hours) h") : words
         }
-        if hours > 0 { return minutes > 0 ? "\(hours) h \(minutes) min" : "\(hours) h" }
-        return minutes > 0 ? "\(minutes) min" : "\(total) s"
+        if hours > 0 { return localized(minutes > 0 ? "\(hours) h \(minutes) min" : "\(hours) h") }
+        return localized(minutes > 0 ? "\(minutes) min" : "\(total) s")
     }
 
-    private static let weekdays = [
-        "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
+    private static let weekdays: [LocalizedText] = [
+        LocalizedText("Monday"), LocalizedText("Tuesday"), LocalizedText("Wednesday"),
+        LocalizedText("Thursday"), LocalizedText("Friday"), LocalizedText("Saturday"),
+        LocalizedText("Sunday"),
     ]
     static let months = [
         "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -104,7 +122,9 @@ package struct Words: Sendable {
     ]
 
     /// `Wednesday`: the name of the day's weekday.
-    package static func weekday(of day: LocalDay) -> String { weekdays[day.weekday - 1] }
+    package static func weekday(of day: LocalDay) -> String {
+        weekdays[day.weekday - 1].description
+    }
 
     // MARK: Numbers
 
@@ -120,8 +140,11 @@ package struct Words: Sendable {
     }
 
     /// `1 post`, `1,284 posts`; `plural` for an irregular word.
+    ///
+    /// The keys of its translations are `{0} post` and `{0} posts`.
     package static func count(_ number: Int, _ word: String, _ plural: String? = nil) -> String {
-        "\(Self.number(number)) \(number == 1 ? word : plural ?? word + "s")"
+        let noun = number == 1 ? word : plural ?? word + "s"
+        return LocalizedText(key: "{0} \(noun)", values: [Self.number(number)]).description
     }
 
     /// Returns ``count(_:_:_:)`` of each number that is not 0.
@@ -134,7 +157,7 @@ package struct Words: Sendable {
     /// `96 %` of a share of 1.
     package static func percent(_ share: Double, digits: Int = 0) -> String {
         guard share.isFinite else { return "–" }
-        return String(format: "%.\(digits)f", share * 100) + " %"
+        return localized("\(String(format: "%.\(digits)f", share * 100)) %")
     }
 
     /// `$0.015`, `$5.00`: at least two decimals, and up to four if needed.

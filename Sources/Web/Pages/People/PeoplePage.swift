@@ -1,6 +1,7 @@
 import Archive
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Outbox
 import Posts
@@ -87,8 +88,10 @@ enum PeoplePage: MirrorPage {
         ]
         context["choices"] = .sentence(
             try await request.mirror.replyMeasure().map { measure in
-                FavoriteWords.sentence(measure.inWords)
-                    + " Measured \(words.moment(measure.measured))."
+                ListWords.sentences([
+                    FavoriteWords.sentence(measure.inWords),
+                    localized("Measured \(words.moment(measure.measured))."),
+                ])
             })
         let servers = list.servers.prefix(serversShown)
         context["hasServers"] = .flag(!servers.isEmpty)
@@ -104,7 +107,8 @@ enum PeoplePage: MirrorPage {
             })
         let furtherServers = list.servers.count - servers.count
         context["serversRest"] = .text(
-            furtherServers > 0 ? "\(Words.count(furtherServers, "more server"))." : nil)
+            furtherServers > 0
+                ? localized("\(Words.count(furtherServers, "more server")).") : nil)
         context["typedAccount"] = typedField("account")
         context["accountWrong"] = .flag(isInputWrong && request.form["account"] != nil)
         context["typedFirst"] = typedField("first")
@@ -114,13 +118,13 @@ enum PeoplePage: MirrorPage {
     }
 
     private static func nothing(_ stance: PeopleList.Search.Stance, _ words: String?) -> String {
-        if words != nil { return "Nobody here has such a name." }
+        if words != nil { return localized("Nobody here has such a name.") }
         return switch stance {
-        case .all: "Nobody yet: the archive holds no replies of the human."
-        case .denied: "Nobody is left alone."
-        case .allowed: "Nobody agreed yet."
-        case .forgotten: "Nobody was forgotten."
-        case .none: "Of everybody something was said."
+        case .all: localized("Nobody yet: the archive holds no replies of the human.")
+        case .denied: localized("Nobody is left alone.")
+        case .allowed: localized("Nobody agreed yet.")
+        case .forgotten: localized("Nobody was forgotten.")
+        case .none: localized("Of everybody something was said.")
         }
     }
 
@@ -129,10 +133,10 @@ enum PeoplePage: MirrorPage {
         _ path: (PeopleList.Search.Stance) -> String
     ) -> [PageContext] {
         let tabs: [(PeopleList.Search.Stance, String, Int, mark: String, symbol: String?)] = [
-            (.all, "Answered most", counts.all, mark: "", symbol: nil),
-            (.denied, "Left alone", counts.denied, mark: "failing", symbol: "s-failing"),
-            (.allowed, "Agreed", counts.allowed, mark: "healthy", symbol: "s-healthy"),
-            (.forgotten, "Forgotten", counts.forgotten, mark: "", symbol: nil),
+            (.all, localized("Answered most"), counts.all, mark: "", symbol: nil),
+            (.denied, localized("Left alone"), counts.denied, mark: "failing", symbol: "s-failing"),
+            (.allowed, localized("Agreed"), counts.allowed, mark: "healthy", symbol: "s-healthy"),
+            (.forgotten, localized("Forgotten"), counts.forgotten, mark: "", symbol: nil),
         ]
         return tabs.map { stance, label, count, mark, symbol in
             [
@@ -152,13 +156,13 @@ enum PeoplePage: MirrorPage {
         let isDenied = line.stance == "deny"
         let name = ListWords.name(PersonWords.name(line))
         let otherNames = line.sameAs.prefix(3).map { ListWords.name(PersonWords.name($0)) }
-            .joined(separator: ", ")
         return [
             "name": .account(name),
             "path": .text(
                 line.isForgotten ? nil : request.link("/people/\(WebFields.encoded(line.account))")),
             "same": .text(
-                otherNames.isEmpty ? nil : "one person: \(name), \(otherNames)"),
+                otherNames.isEmpty
+                    ? nil : localized("one person: \(ListWords.listed([name] + otherNames))")),
             "mark": .text(stanceWords.mark), "symbol": .text(stanceWords.symbol),
             "said": .text(stanceWords.text),
             "replies": .text(line.replies > 0 ? Words.number(line.replies) : "–"),
@@ -203,7 +207,7 @@ enum PeoplePage: MirrorPage {
         let report = try await PersonReport(
             on: id, in: mirror, zone: request.zone ?? .gmt, now: request.now)
         guard let firstAccount = report.accounts.first else {
-            return .missing("nobody has this account")
+            return .missing(localized("nobody has this account"))
         }
         let isDenied = firstAccount.stance == "deny"
         let account = firstAccount.account
@@ -222,7 +226,8 @@ enum PeoplePage: MirrorPage {
             "allow": .text(
                 isDenied || firstAccount.isForgotten || firstAccount.stance == nil ? account : nil),
             "allowVerb": .text(
-                isDenied || firstAccount.isForgotten ? "Allow again" : "Note that they agreed"),
+                localized(
+                    isDenied || firstAccount.isForgotten ? "Allow again" : "Note that they agreed")),
             "allowToken": .markup(request.hidden(seen: firstAccount.seen)),
             "file": .text(request.link("/people/\(WebFields.encoded(account))/report.html")),
             "actions": .text(request.link("/actions", [("person", account)])),
@@ -235,8 +240,8 @@ enum PeoplePage: MirrorPage {
         let mentions = report.mentions.sorted { $0.written > $1.written }.prefix(partShown).map {
             mention in
             partRow(
-                mention.written, mention.isReply ? "answer" : "post", mention.text, mention.post,
-                words)
+                mention.written, localized(mention.isReply ? "answer" : "post"), mention.text,
+                mention.post, words)
         }
         add("mentions", singular: "mention", mentions, of: report.mentions.count, to: &context)
         let learned = report.learned.sorted { $0.noted > $1.noted }.prefix(partShown).map { post in
@@ -260,7 +265,7 @@ enum PeoplePage: MirrorPage {
         context["has\(Words.capitalized(key))"] = .flag(!rows.isEmpty)
         let text =
             count > rows.count
-            ? "the newest \(rows.count) of \(Words.number(count))" : Words.number(count)
+            ? localized("the newest \(rows.count) of \(Words.number(count))") : Words.number(count)
         context["\(singular)Count"] = .text(count == 0 ? "" : text)
     }
 
@@ -345,14 +350,16 @@ enum PeoplePage: MirrorPage {
             if let account = form["deny"] { return try await deny(account, request) }
             guard let account = form.typed("account") else {
                 throw ChangeRefusal(
-                    .unusable, "no account was typed; expected user@host, x:12345 or did:plc:…")
+                    .unusable,
+                    localized("no account was typed; expected user@host, x:12345 or did:plc:…"))
             }
             switch form["do"] {
             case "allow": return try await allow(account, request)
             case "readmit":
                 let id = try await PeopleBook(mirror: request.mirror).account(account)
                 guard try await request.mirror.people.forgotten(among: [id]).contains(id) else {
-                    throw ChangeRefusal(.unknown, "\(ListWords.name(account)) was not forgotten")
+                    throw ChangeRefusal(
+                        .unknown, localized("\(ListWords.name(account)) was not forgotten"))
                 }
                 return try await allow(account, request)
             case "deny":
@@ -363,7 +370,7 @@ enum PeoplePage: MirrorPage {
                     request.link("/confirm/\(DenyPeople.name)", [("account", account)]))
             default:
                 throw ChangeRefusal(
-                    .unusable, "the form does not say what is to be done; look again")
+                    .unusable, localized("the form does not say what is to be done; look again"))
             }
         }
     }
@@ -382,7 +389,7 @@ enum PeoplePage: MirrorPage {
     private static func deny(_ account: String, _ request: MirrorRequest) async throws -> WebReply {
         guard let seen = try request.seen() else {
             throw ChangeRefusal(
-                .unusable, "the form does not say what the page showed; reload the page")
+                .unusable, localized("the form does not say what the page showed; reload the page"))
         }
         let change = try await request.desk.perform(
             PersonRequest(DenyPeople(account: account), seen: seen))
@@ -395,20 +402,23 @@ enum PeoplePage: MirrorPage {
             guard let first = request.form.typed("first"), let second = request.form.typed("second")
             else {
                 throw ChangeRefusal(
-                    .unusable, "two accounts are needed; expected user@host, x:12345 or did:plc:…")
+                    .unusable,
+                    localized("two accounts are needed; expected user@host, x:12345 or did:plc:…"))
             }
             let change = try await request.desk.perform(
                 PersonRequest(
                     LinkPeople(
                         first: first, second: second, consented: request.form["consented"] != nil),
                     seen: try request.seen()))
-            let accountNames = ([change.account] + change.sameAs)
-                .map { ListWords.name(PersonWords.name($0)) }.joined(separator: ", ")
+            let accountNames = ListWords.listed(
+                ([change.account] + change.sameAs).map { ListWords.name(PersonWords.name($0)) })
             return .seeOther(
                 request.link("/people"),
                 saying: Said(
-                    "One person: \(accountNames).\(PersonWords.unlearned(change.unlearned))",
-                    wayBack: request.button("They are not", change.wayBack)))
+                    ListWords.sentences(
+                        [localized("One person: \(accountNames).")]
+                            + PersonWords.unlearned(change.unlearned)),
+                    wayBack: request.button(localized("They are not"), change.wayBack)))
         }
     }
 
@@ -420,13 +430,14 @@ enum PeoplePage: MirrorPage {
             let name = ListWords.name(PersonWords.name(change.account))
             guard let wayBack = change.wayBack else {
                 return .seeOther(
-                    request.link("/people"), saying: Said("\(name) is linked to nobody."))
+                    request.link("/people"), saying: Said(localized("\(name) is linked to nobody."))
+                )
             }
             return .seeOther(
                 request.link("/people"),
                 saying: Said(
-                    "\(name) is somebody else now.",
-                    wayBack: request.button("They are one", wayBack)))
+                    localized("\(name) is somebody else now."),
+                    wayBack: request.button(localized("They are one"), wayBack)))
         }
     }
 
@@ -444,12 +455,16 @@ enum PeoplePage: MirrorPage {
         let isServer = holding.known != nil
         let name = ListWords.name(holding.name)
         var confirmation = Confirmation(
-            in: section, isServer ? "Leave everybody on \(name) alone?" : "Leave \(name) alone?",
-            action: "/people",
-            verb: isServer ? "Leave them alone" : "Leave \(name) alone", otherWay: "Do not",
-            back: "/people")
-        confirmation.lead =
-            "\(isServer ? "They are" : "This person is") not answered, favorited or learned from any more."
+            in: section,
+            isServer
+                ? localized("Leave everybody on \(name) alone?")
+                : localized("Leave \(name) alone?"), action: "/people",
+            verb: isServer ? localized("Leave them alone") : localized("Leave \(name) alone"),
+            otherWay: localized("Do not"), back: "/people")
+        confirmation.lead = localized(
+            isServer
+                ? "They are not answered, favorited or learned from any more."
+                : "This person is not answered, favorited or learned from any more.")
         confirmation.notes = PersonWords.notesOfDenial(holding)
         confirmation.fields = [("deny", account)]
         confirmation.seen = holding.seen
@@ -461,33 +476,34 @@ enum PeoplePage: MirrorPage {
         let holding = try await PersonHolding(of: id, in: request.mirror)
         let account = id.reference
         var confirmation = Confirmation(
-            in: section, "Forget \(ListWords.name(holding.name)) for good?",
+            in: section, localized("Forget \(ListWords.name(holding.name)) for good?"),
             action: "/people/forget",
-            verb: "Forget this person", otherWay: "Do not",
+            verb: localized("Forget this person"), otherWay: localized("Do not"),
             back: "/people/\(WebFields.encoded(account))")
         let parts =
             holding.parts.isEmpty
-            ? "What is known of this person" : holding.parts.joined(separator: ", ")
-        confirmation.lead =
+            ? localized("What is known of this person") : ListWords.listed(holding.parts)
+        confirmation.lead = localized(
             "\(Words.capitalized(parts)) leave the database, and the counts change as if they had never been there."
+        )
         var notes = [
-            "A digest stays, so that nothing of theirs comes in again.",
-            "What was posted stays at the network.",
+            localized("A digest stays, so that nothing of theirs comes in again."),
+            localized("What was posted stays at the network."),
         ]
         if holding.accounts.count > 1 {
-            let accountNames = holding.accounts.prefix(5).map {
-                ListWords.name(PersonWords.name($0))
-            }
-            .joined(separator: ", ")
-            notes.insert("All their accounts are forgotten: \(accountNames).", at: 0)
+            let accountNames = ListWords.listed(
+                holding.accounts.prefix(5).map { ListWords.name(PersonWords.name($0)) })
+            notes.insert(localized("All their accounts are forgotten: \(accountNames)."), at: 0)
         }
         if let waiting = holding.waiting, waiting > 0 {
-            notes.append("\(Words.count(waiting, "action")) for them that wait are cancelled.")
+            notes.append(
+                localized("\(Words.count(waiting, "action")) for them that wait are cancelled."))
         }
         confirmation.notes = notes
         confirmation.fields = [("account", account)]
         confirmation.seen = holding.seen
-        confirmation.typed = Confirmation.Typed("sure", "Type the account to say yes: \(account)")
+        confirmation.typed = Confirmation.Typed(
+            "sure", localized("Type the account to say yes: \(account)"))
         return confirmation
     }
 
@@ -497,12 +513,14 @@ enum PeoplePage: MirrorPage {
             let account = try book.account(request.form.typed("account") ?? "")
             guard let seen = try request.seen() else {
                 throw ChangeRefusal(
-                    .unusable, "the form does not say what the page showed; reload the page")
+                    .unusable,
+                    localized("the form does not say what the page showed; reload the page"))
             }
             // The typed account is parsed as on the command line.
             guard let typed = request.form.typed("sure"), try book.account(typed) == account else {
                 throw ChangeRefusal(
-                    .unusable, "nothing was forgotten: the account that was typed is another one")
+                    .unusable,
+                    localized("nothing was forgotten: the account that was typed is another one"))
             }
             let outcome = try await request.desk.perform(
                 PersonRequest(ForgetPerson(account: account.reference), seen: seen))

@@ -1,6 +1,7 @@
 import Archive
 import Control
 import Foundation
+import Localization
 import Posts
 
 /// The wording of people's names and of the decisions about them.
@@ -19,7 +20,7 @@ enum PersonWords {
 
     static func name(_ line: PeopleList.Line) -> String {
         line.isForgotten
-            ? "somebody, kept as the digest \(line.account)"
+            ? localized("somebody, kept as the digest \(line.account)")
             : name(line.account, handle: line.handle)
     }
 
@@ -32,21 +33,22 @@ enum PersonWords {
     static func stanceWords(
         stance: String?, reason: String?, onDenied: String?, isForgotten: Bool
     ) -> (text: String, mark: String, symbol: String?) {
-        if isForgotten { return ("forgotten", "paused", "s-unset") }
+        if isForgotten { return (localized("forgotten"), "paused", "s-unset") }
         switch stance {
         case People.Stance.deny.rawValue: return (denied(reason), "failing", "s-failing")
-        case People.Stance.allow.rawValue: return ("agreed", "healthy", "s-healthy")
+        case People.Stance.allow.rawValue: return (localized("agreed"), "healthy", "s-healthy")
         default:
-            guard let onDenied else { return ("nothing said", "", nil) }
-            return ("left alone with \(ListWords.name(onDenied))", "failing", "s-failing")
+            guard let onDenied else { return (localized("nothing said"), "", nil) }
+            let words = localized("left alone with \(ListWords.name(onDenied))")
+            return (words, "failing", "s-failing")
         }
     }
 
     private static func denied(_ reason: String?) -> String {
         switch reason {
-        case nil, "operator": "denied by you"
-        case "asked-to-stop": "said “stop”"
-        case People.forgottenReason: "being forgotten"
+        case nil, "operator": localized("denied by you")
+        case "asked-to-stop": localized("said “stop”")
+        case People.forgottenReason: localized("being forgotten")
         case let other?: ReportedReason(other).text
         }
     }
@@ -54,41 +56,53 @@ enum PersonWords {
     /// The state in which the classifier learned a post of the person, in words.
     static func learned(_ state: String) -> String {
         switch state {
-        case "seen": "passed over"
-        case "seen-favorite", "favorite": "favorite"
+        case "seen": localized("passed over")
+        case "seen-favorite", "favorite": localized("favorite")
         default: ListWords.cut(state, bytes: 60)
         }
     }
 
-    static func unlearned(_ number: Int) -> String {
-        number > 0 ? " Unlearned: \(Words.count(number, "post")) of theirs." : ""
+    /// Returns a sentence on the unlearned posts; none if there are none.
+    static func unlearned(_ number: Int) -> [String] {
+        number > 0 ? [localized("Unlearned: \(Words.count(number, "post")) of theirs.")] : []
     }
 
     static func notesOfDenial(_ holding: PersonHolding) -> [String] {
         var notes: [String] = []
         if let knownPeople = holding.known {
             notes.append(
-                "\(Words.count(knownPeople, "known person", "known people")) on it; who is allowed stays allowed."
-            )
-            notes.append("Servers below it are meant too.")
-            notes.append("What was learned from them is unlearned.")
+                localized(
+                    "\(Words.count(knownPeople, "known person", "known people")) on it; who is allowed stays allowed."
+                ))
+            notes.append(localized("Servers below it are meant too."))
+            notes.append(localized("What was learned from them is unlearned."))
         }
         if let learned = holding.learned {
-            notes.append(
-                learned > 0
-                    ? "\(Words.count(learned, "post")) that \(learned == 1 ? "was" : "were") learned from "
-                        + "\(learned == 1 ? "is" : "are") unlearned; to allow again does not bring that back."
-                    : "Nothing was learned from this person.")
+            let number = Words.number(learned)
+            let note =
+                switch learned {
+                case ...0: localized("Nothing was learned from this person.")
+                case 1:
+                    localized(
+                        "\(number) post that was learned from is unlearned; to allow again does not bring that back."
+                    )
+                default:
+                    localized(
+                        "\(number) posts that were learned from are unlearned; to allow again does not bring that back."
+                    )
+                }
+            notes.append(note)
         }
         if let waiting = holding.waiting, waiting > 0 {
-            notes.append("\(Words.count(waiting, "action")) for them that wait will not happen.")
+            notes.append(
+                localized("\(Words.count(waiting, "action")) for them that wait will not happen."))
         }
         if holding.accounts.count > 1 {
-            let accountNames = holding.accounts.prefix(5).map { ListWords.name(name($0)) }
-                .joined(separator: ", ")
-            notes.append("It holds for all their accounts: \(accountNames).")
+            let accountNames = ListWords.listed(
+                holding.accounts.prefix(5).map { ListWords.name(name($0)) })
+            notes.append(localized("It holds for all their accounts: \(accountNames)."))
         }
-        notes.append("What was sent to them stays where it is.")
+        notes.append(localized("What was sent to them stays where it is."))
         return notes
     }
 
@@ -100,39 +114,56 @@ enum PersonWords {
             unlearned = person.unlearned
             actionsLeft = person.left.count
         case .server(let server):
-            name = "everybody on \(ListWords.name(server.server))"
+            name = localized("everybody on \(ListWords.name(server.server))")
             unlearned = server.unlearned
             actionsLeft = server.left.count
         }
-        var text =
+        var sentences =
             verb == "deny"
-            ? "Left alone: \(name).\(self.unlearned(unlearned))" : "Allowed: \(name)."
-        if case .server = change, verb == "allow" { text = "No longer denied: \(name)." }
+            ? [localized("Left alone: \(name).")] + self.unlearned(unlearned)
+            : [localized("Allowed: \(name).")]
+        if case .server = change, verb == "allow" {
+            sentences = [localized("No longer denied: \(name).")]
+        }
         if case .person(let person) = change, person.wasForgotten {
-            text = "Allowed again: \(name). What was forgotten stays gone."
+            sentences = [localized("Allowed again: \(name). What was forgotten stays gone.")]
         }
         if actionsLeft > 0 {
-            text +=
-                " \(Words.count(actionsLeft, "action")) \(actionsLeft == 1 ? "was" : "were") just being sent."
+            let number = Words.number(actionsLeft)
+            sentences.append(
+                actionsLeft == 1
+                    ? localized("\(number) action was just being sent.")
+                    : localized("\(number) actions were just being sent."))
         }
+        let text = ListWords.sentences(sentences)
         guard verb == "deny" else { return Said(text) }
-        return Said(text, wayBack: request.button("Allow again", change.wayBack))
+        return Said(text, wayBack: request.button(localized("Allow again"), change.wayBack))
     }
 
     static func said(_ outcome: PersonForgetting) -> String {
         let forgotten = outcome.forgotten
-        let counts = Words.counts([
-            (forgotten.posts, "post of the human", "posts of the human"),
-            (forgotten.unlearned, "learned post", "learned posts"),
-            (forgotten.dropped, "waiting action", "waiting actions"),
-            (forgotten.ended, "note of what was done", "notes of what was done"),
-        ])
-        let removedWords =
+        let removed: [(number: Int, words: String)] = [
+            (
+                forgotten.posts,
+                Words.count(forgotten.posts, "post of the human", "posts of the human")
+            ),
+            (forgotten.unlearned, Words.count(forgotten.unlearned, "learned post")),
+            (forgotten.dropped, Words.count(forgotten.dropped, "waiting action")),
+            (
+                forgotten.ended,
+                Words.count(forgotten.ended, "note of what was done", "notes of what was done")
+            ),
+        ]
+        let counts = removed.filter { $0.number > 0 }.map(\.words)
+        var sentences = [
             counts.isEmpty
-            ? "nothing was left to remove" : "removed: \(counts.joined(separator: ", "))"
-        let actionsUnderWay =
-            forgotten.underWay > 0
-            ? " \(Words.count(forgotten.underWay, "action")) under way end first." : ""
-        return "Forgotten; \(removedWords).\(actionsUnderWay)"
+                ? localized("Forgotten; nothing was left to remove.")
+                : localized("Forgotten; removed: \(ListWords.listed(counts)).")
+        ]
+        if forgotten.underWay > 0 {
+            sentences.append(
+                localized("\(Words.count(forgotten.underWay, "action")) under way end first."))
+        }
+        return ListWords.sentences(sentences)
     }
 }

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Outbox
 import Posts
@@ -27,12 +28,12 @@ struct PublicPage {
     /// The reason why the typed account was refused.
     let wrong: String?
 
-    var title: String { "A mirror of \(human)" }
+    var title: String { localized("A mirror of \(human)") }
 
     private var human: String {
-        ListWords.name(report.human?.name ?? "a person without an account")
+        ListWords.name(report.human?.name ?? localized("a person without an account"))
     }
-    private var bot: String { ListWords.name(report.bot?.name ?? "The account") }
+    private var bot: String { ListWords.name(report.bot?.name ?? localized("The account")) }
 
     var context: PageContext {
         var context: PageContext = [
@@ -40,7 +41,7 @@ struct PublicPage {
             "bot": .account(bot),
             "agreement": .text(agreement), "agreementState": .text(isAgreed ? "healthy" : "unset"),
             "agreementTitle": .text(
-                isAgreed ? "Each says it of the other" : "Look at both profiles"),
+                localized(isAgreed ? "Each says it of the other" : "Look at both profiles")),
             "hasBot": .flag(report.bot != nil), "canAsk": .flag(report.bot != nil && !isReadOnly),
             "base": .text(base), "network": .text(report.network),
             "token": .markup("<input type=\"hidden\" name=\"csrf\" value=\"\(csrf)\">"),
@@ -52,7 +53,8 @@ struct PublicPage {
             "minutes": .text(Words.span(ProofTable.wordsLast)),
             "every": .text(Words.span(report.readsEvery)),
             "posts": .text(posts), "replies": .text(replies), "favorites": .text(favorites),
-            "archived": .text("public posts, the newest \(Words.number(report.archiveLimit))"),
+            "archived": .text(
+                localized("public posts, the newest \(Words.number(report.archiveLimit))")),
             "exampleDays": .text(Words.count(report.exampleDays, "day")),
             "historyDays": .text(Words.count(report.historyDays, "day")),
             "contact": .text(report.contact.map { ListWords.cut($0, bytes: 300) }),
@@ -68,36 +70,51 @@ struct PublicPage {
 
     private var agreement: String {
         if isAgreed {
-            return "The profile of \(human) names the bot, and the bot’s profile names \(human)."
+            return localized(
+                "The profile of \(human) names the bot, and the bot’s profile names \(human).")
         }
-        if report.humanNamesBot == false { return "The profile of \(human) does not name the bot." }
-        return "A mirror is \(human)’s own if their profile names it, and its profile names them."
+        if report.humanNamesBot == false {
+            return localized("The profile of \(human) does not name the bot.")
+        }
+        return localized(
+            "A mirror is \(human)’s own if their profile names it, and its profile names them.")
     }
 
     private var posts: String {
-        guard report.postsPerDay > 0 else { return "none: it only answers" }
-        let age =
-            report.minimumAgeDays > 0
-            ? ", \(Words.count(report.minimumAgeDays, "day")) old or older" : ""
-        let approval = report.arePostsApproved ? "; each approved by a person" : ""
-        return "only what \(human) posted in public\(age), unlisted where the network has that; "
-            + "\(Words.number(report.postsPerDay)) a day at most\(approval)"
+        guard report.postsPerDay > 0 else { return localized("none: it only answers") }
+        let number = Words.number(report.postsPerDay)
+        guard report.minimumAgeDays > 0 else {
+            return localized(
+                report.arePostsApproved
+                    ? "only what \(human) posted in public, unlisted where the network has that; \(number) a day at most; each approved by a person"
+                    : "only what \(human) posted in public, unlisted where the network has that; \(number) a day at most"
+            )
+        }
+        let age = Words.count(report.minimumAgeDays, "day")
+        return localized(
+            report.arePostsApproved
+                ? "only what \(human) posted in public, \(age) old or older, unlisted where the network has that; \(number) a day at most; each approved by a person"
+                : "only what \(human) posted in public, \(age) old or older, unlisted where the network has that; \(number) a day at most"
+        )
     }
 
     private var replies: String {
-        guard report.repliesPerPerson > 0 else { return "none" }
-        let approval = report.areRepliesApproved ? "; each approved by a person" : ""
-        return "only to who mentions it and was answered by \(human) before; "
-            + "\(Words.number(report.repliesPerPerson)) a day at most\(approval)"
+        guard report.repliesPerPerson > 0 else { return localized("none") }
+        let number = Words.number(report.repliesPerPerson)
+        return localized(
+            report.areRepliesApproved
+                ? "only to who mentions it and was answered by \(human) before; \(number) a day at most; each approved by a person"
+                : "only to who mentions it and was answered by \(human) before; \(number) a day at most"
+        )
     }
 
     private var favorites: String {
-        guard report.favoritesPerDay > 0 else { return "none" }
+        guard report.favoritesPerDay > 0 else { return localized("none") }
+        let number = Words.number(report.favoritesPerDay)
         return switch report.favorites {
-        case .none: "none"
-        case .approved:
-            "\(Words.number(report.favoritesPerDay)) a day at most, each approved by a person"
-        case .automatic: "\(Words.number(report.favoritesPerDay)) a day at most"
+        case .none: localized("none")
+        case .approved: localized("\(number) a day at most, each approved by a person")
+        case .automatic: localized("\(number) a day at most")
         }
     }
 
@@ -117,7 +134,7 @@ struct PublicPage {
         case .open(let words, let end):
             let minutesLeft = (end.timeIntervalSince(now) / 60).rounded(.up)
             context["open"] = [
-                "words": .text("\(words)"), "left": .text("\(Int(minutesLeft)) min"),
+                "words": .text("\(words)"), "left": .text(localized("\(Int(minutesLeft)) min")),
                 "agrees": .flag(proof?.agrees == true),
             ]
         case .over: context["isOver"] = true
@@ -155,7 +172,7 @@ struct PublicPage {
         ]
         add("deeds", person.deeds.reversed(), to: &context) { deedRow($0, words) }
         add("mentions", person.mentions.sorted { $0.written > $1.written }, to: &context) {
-            partRow($0.written, $0.isReply ? "answer" : "post", $0.text, words)
+            partRow($0.written, localized($0.isReply ? "answer" : "post"), $0.text, words)
         }
         add("learned", person.learned.sorted { $0.noted > $1.noted }, to: &context) {
             partRow($0.noted, PersonWords.learned($0.state), $0.text, words)
@@ -173,7 +190,7 @@ struct PublicPage {
             "rows": .list(rows),
             "count": .text(
                 elements.count > rows.count
-                    ? "the newest \(rows.count) of \(Words.number(elements.count))"
+                    ? localized("the newest \(rows.count) of \(Words.number(elements.count))")
                     : Words.number(elements.count)),
         ]
         context[key] = rows.isEmpty ? PageValue.none : .fields(listedPart)
@@ -185,7 +202,7 @@ struct PublicPage {
         let marks = ActionMarks(kind, state, whom: nil)
         return [
             "at": .markup(words.time(deed.at, showing: ListWords.short(deed.at, words))),
-            "state": .text(state == .suggested ? "waits for approval" : marks.state),
+            "state": .text(state == .suggested ? localized("waits for approval") : marks.state),
             "what": .text(marks.what),
             "text": .text(deed.text.map { ListWords.cut($0, bytes: PeoplePage.textSize) }),
             "why": .sentence(
@@ -205,13 +222,16 @@ struct PublicPage {
     }
 
     private func stanceWords(of account: PersonReport.KnownAccount) -> String {
-        if account.isForgotten { return "forgotten: only a digest is kept" }
+        if account.isForgotten { return localized("forgotten: only a digest is kept") }
         switch account.stance {
         case "deny":
-            return account.reason == DenyPeople.Wish.stop.rawValue
-                ? "you said “stop”" : "left alone"
-        case "allow": return "you agreed"
-        default: return account.onDenied == nil ? "nothing" : "left alone, with the whole server"
+            return localized(
+                account.reason == DenyPeople.Wish.stop.rawValue
+                    ? "you said “stop”" : "left alone")
+        case "allow": return localized("you agreed")
+        default:
+            return localized(
+                account.onDenied == nil ? "nothing" : "left alone, with the whole server")
         }
     }
 }

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Networks
 import Posts
@@ -36,7 +37,7 @@ enum SetupPage: MirrorPage {
         let current = requestedStep ?? firstOpen
         var context: PageContext = [
             "base": .text(request.base), "isOver": .flag(position.steps.isEmpty),
-            "title": .text(position.steps.isEmpty ? "It is set up" : "Set up"),
+            "title": .text(localized(position.steps.isEmpty ? "It is set up" : "Set up")),
             "progress": .text(position.steps.isEmpty ? nil : progress(position.steps)),
             "steps": .list(position.steps.map { line($0, current: current, request) }),
             "step": .none,
@@ -48,7 +49,8 @@ enum SetupPage: MirrorPage {
         }
         return .page(
             PageContent(
-                .setup, title: "Set up", in: section, at: path, showsVerdict: true, context))
+                .setup, title: localized("Set up"), in: section, at: path, showsVerdict: true,
+                context))
     }
 
     /// The step that the address or the form names.
@@ -60,7 +62,10 @@ enum SetupPage: MirrorPage {
     /// `3 of 9 steps are done`.
     static func progress(_ steps: [SetupStep]) -> String {
         let doneCount = steps.count(where: \.isDone)
-        return "\(doneCount) of \(steps.count) steps \(doneCount == 1 ? "is" : "are") done"
+        return localized(
+            doneCount == 1
+                ? "\(doneCount) of \(steps.count) steps is done"
+                : "\(doneCount) of \(steps.count) steps are done")
     }
 
     private static func line(
@@ -126,7 +131,7 @@ enum SetupPage: MirrorPage {
         for question in try await steps.questions() {
             let typed = request.form.typed(question.name)
             if typed == nil, !question.isOptional {
-                throw ChangeRefusal(.unusable, "\(question.label): nothing was typed")
+                throw ChangeRefusal(.unusable, localized("\(question.label): nothing was typed"))
             }
             answers[question.name] = typed
         }
@@ -141,7 +146,8 @@ enum SetupPage: MirrorPage {
                 case .code(let pending) = waiting.login
             else { throw noLoginWaits }
             guard let code = request.form.typed("code") else {
-                throw ChangeRefusal(.unusable, "copy the \(pending.codeName) from the other page")
+                throw ChangeRefusal(
+                    .unusable, localized("copy the \(pending.codeName) from the other page"))
             }
             let steps = LoginSteps(for: role, on: waiting.network, of: request.mirror)
             let login: GrantedLogin
@@ -156,8 +162,9 @@ enum SetupPage: MirrorPage {
         }
     }
 
-    private static let noLoginWaits = ChangeRefusal(
-        .changed, "that login waits for nothing any more; begin it again")
+    private static var noLoginWaits: ChangeRefusal {
+        ChangeRefusal(.changed, localized("that login waits for nothing any more; begin it again"))
+    }
 
     /// The address to which the page of a network redirects the browser; `nil` if the browser did
     /// not send the address by which it opened this page.
@@ -178,12 +185,12 @@ enum SetupPage: MirrorPage {
         let stepAddress = stepAddress(of: claimed.role, request)
         guard request.query["error"] == nil, let code = request.query.typed("code") else {
             request.setup.putBack(claimed, in: name)
-            let reason =
-                request.query["error"] == "access_denied"
-                ? "Access was not allowed at the server." : "The server gave no access."
-            return .seeOther(
-                stepAddress,
-                saying: Said("\(reason) Open its page again, or begin this login again."))
+            let isDenied = request.query["error"] == "access_denied"
+            let sentence = localized(
+                isDenied
+                    ? "Access was not allowed at the server. Open its page again, or begin this login again."
+                    : "The server gave no access. Open its page again, or begin this login again.")
+            return .seeOther(stepAddress, saying: Said(sentence))
         }
         do {
             return try await keep(try await finished(claimed, code: code, request), request)
@@ -207,7 +214,7 @@ enum SetupPage: MirrorPage {
     }
 
     private static func sentence(_ refusal: ChangeRefusal) -> String {
-        Words.capitalized(refusal.text.page) + "."
+        Sentences.ended(refusal.text.page)
     }
 
     /// Stores a login; asks first if it replaces the login of another account.
@@ -236,9 +243,11 @@ enum SetupPage: MirrorPage {
         -> WebReply
     {
         let outcome = try await request.mirror.keep(opened)
-        let sentences = ["The \(outcome.role.rawValue) is @\(outcome.handle)"] + outcome.warnings
-        return redirectToOpenStep(
-            request, saying: sentences.map(Words.capitalized).joined(separator: ". ") + ".")
+        let account = localized(
+            outcome.role == .human
+                ? "The human is @\(outcome.handle)" : "The bot is @\(outcome.handle)")
+        let sentences = ([account] + outcome.warnings).map(Sentences.ended)
+        return redirectToOpenStep(request, saying: Sentences.joined(sentences))
     }
 
     /// Handles the answer to the question whether the login of an account is replaced, or whether a
@@ -256,7 +265,8 @@ enum SetupPage: MirrorPage {
             guard request.form["do"] == "replace" else {
                 _ = await opened.granted.withdraw()
                 return .seeOther(
-                    stepAddress(of: role, request), saying: Said("The account stays as it was."))
+                    stepAddress(of: role, request),
+                    saying: Said(localized("The account stays as it was.")))
             }
             do {
                 return try await keep(opened, request)
@@ -275,14 +285,14 @@ enum SetupPage: MirrorPage {
 
     private static func role(_ request: MirrorRequest) throws -> AccountRole {
         guard let role = request.form["role"].flatMap(AccountRole.init(rawValue:)) else {
-            throw ChangeRefusal(.unusable, "the form names no account")
+            throw ChangeRefusal(.unusable, localized("the form names no account"))
         }
         return role
     }
 
     private static func network(_ request: MirrorRequest) throws -> NetworkName {
         guard let network = request.form["network"].flatMap(NetworkName.init(rawValue:)) else {
-            throw ChangeRefusal(.unusable, "the form names no network")
+            throw ChangeRefusal(.unusable, localized("the form names no network"))
         }
         return network
     }
@@ -301,7 +311,9 @@ enum SetupPage: MirrorPage {
         try await attempt(request) {
             var values: [String: String] = [:]
             for name in settings { values[name] = request.form.typed(name) }
-            guard !values.isEmpty else { throw ChangeRefusal(.unusable, "nothing was chosen") }
+            guard !values.isEmpty else {
+                throw ChangeRefusal(.unusable, localized("nothing was chosen"))
+            }
             _ = try await request.desk.perform(PersonRequest(SetValues(values)))
             return redirectToOpenStep(request)
         }
@@ -312,23 +324,29 @@ enum SetupPage: MirrorPage {
     @Sendable private static func learn(_ request: MirrorRequest) async throws -> WebReply {
         try await attempt(request) {
             guard let subject = request.form["what"].flatMap(SetupWork.Subject.init(rawValue:))
-            else { throw ChangeRefusal(.unusable, "the form does not say what is learned") }
+            else {
+                throw ChangeRefusal(.unusable, localized("the form does not say what is learned"))
+            }
             var source = TrainingSource.account
             if request.form["archive"] != nil {
                 guard request.access.canNameFiles else {
                     throw ChangeRefusal(
                         .notAllowed,
-                        "only who is at the machine of this page can name a file of it; send the file instead"
+                        localized(
+                            "only who is at the machine of this page can name a file of it; send the file instead"
+                        )
                     )
                 }
                 guard let path = request.form.typed("archive"), path.hasPrefix("/") else {
                     throw ChangeRefusal(
-                        .unusable, "write the whole path of the archive on this machine, from / on")
+                        .unusable,
+                        localized("write the whole path of the archive on this machine, from / on"))
                 }
                 source = .archive(path: path)
             }
             guard request.setup.train(subject, from: source, for: request.mirror) else {
-                throw ChangeRefusal(.busy, "something is being read already; wait for its end")
+                throw ChangeRefusal(
+                    .busy, localized("something is being read already; wait for its end"))
             }
             return .seeOther(address(of: subject.step, request))
         }
@@ -341,15 +359,17 @@ enum SetupPage: MirrorPage {
         try await attempt(request) {
             guard request.form["do"] == "write" else {
                 try await request.mirror.settleProfile()
-                return redirectToOpenStep(request, saying: "The profile stays as it is.")
+                return redirectToOpenStep(request, saying: localized("The profile stays as it is."))
             }
             let proposal = try await request.mirror.profileProposal()
             let isAsSeen = try request.seen() == proposal.seen
             if isAsSeen { try await request.mirror.dropProfileChanges() }
             guard isAsSeen, try await request.mirror.writeProfile(proposal) else {
-                throw ChangeRefusal(.changed, "somebody changed the profile meanwhile; look again")
+                throw ChangeRefusal(
+                    .changed, localized("somebody changed the profile meanwhile; look again"))
             }
-            return redirectToOpenStep(request, saying: "The profile says whose mirror it is.")
+            return redirectToOpenStep(
+                request, saying: localized("The profile says whose mirror it is."))
         }
     }
 
@@ -359,14 +379,17 @@ enum SetupPage: MirrorPage {
         try await attempt(request) {
             let position = try await request.mirror.setupPosition()
             guard position.isReady else {
-                throw ChangeRefusal(.notAllowed, "a step without which it cannot work is not done")
+                throw ChangeRefusal(
+                    .notAllowed, localized("a step without which it cannot work is not done"))
             }
             guard let begin = request.setup.begin, begin(request.mirror.name) else {
-                throw ChangeRefusal(.notAllowed, "no worker of this process works for this mirror")
+                throw ChangeRefusal(
+                    .notAllowed, localized("no worker of this process works for this mirror"))
             }
             return .seeOther(
                 request.base,
-                saying: Said("It begins. The plan of today stands here within a minute."))
+                saying: Said(localized("It begins. The plan of today stands here within a minute."))
+            )
         }
     }
 

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Networks
 import Posts
@@ -85,13 +86,15 @@ struct SetupStepView {
             tab(known.displayName, known.rawValue, isCurrent: !isArchive && known == network)
         }
         if role == .human {
-            tabs.append(tab("A downloaded archive", Self.archiveTab, isCurrent: isArchive))
+            tabs.append(
+                tab(localized("A downloaded archive"), Self.archiveTab, isCurrent: isArchive))
         }
         var context: PageContext = [
             "lead": .text(
-                role == .human
-                    ? "Where does the human post? Only what they let you read is read, and nothing is written there."
-                    : "The bot is an account of its own, which you have made at its network."),
+                localized(
+                    role == .human
+                        ? "Where does the human post? Only what they let you read is read, and nothing is written there."
+                        : "The bot is an account of its own, which you have made at its network.")),
             "tabs": .list(tabs), "hasTabs": true,
         ]
         if isArchive {
@@ -132,7 +135,7 @@ struct SetupStepView {
                         "isWrong": .flag(isWrong && index == 0),
                     ]
                 }),
-            "verb": .text("Log in the \(role.rawValue)"),
+            "verb": .text(localized(role == .human ? "Log in the human" : "Log in the bot")),
         ]
     }
 
@@ -140,19 +143,31 @@ struct SetupStepView {
         -> PageContext
     {
         let name = pending.codeName
-        var lead =
-            "Open the page in a browser that is logged in there as the \(role.rawValue), allow the access, and "
-            + "copy the \(name) that it shows."
-        if pending.leadsBack {
-            lead =
-                "Open the page, log in there as the \(role.rawValue) and allow the access. The server leads you back here."
-        }
+        let lead: LocalizedText =
+            switch (role, pending.leadsBack) {
+            case (.human, true):
+                LocalizedText(
+                    "Open the page, log in there as the human and allow the access. The server leads you back here."
+                )
+            case (.bot, true):
+                LocalizedText(
+                    "Open the page, log in there as the bot and allow the access. The server leads you back here."
+                )
+            case (.human, false):
+                LocalizedText(
+                    "Open the page in a browser that is logged in there as the human, allow the access, and copy the \(name) that it shows."
+                )
+            case (.bot, false):
+                LocalizedText(
+                    "Open the page in a browser that is logged in there as the bot, allow the access, and copy the \(name) that it shows."
+                )
+            }
         return [
-            "lead": .text(lead),
+            "lead": .text(lead.description),
             "code": .fields([
                 "leadsBack": .flag(pending.leadsBack),
                 "page": .text(pending.page), "network": .text(network.displayName),
-                "role": .text(role.rawValue), "label": .text("The \(name)"),
+                "role": .text(role.rawValue), "label": .text(localized("The \(name)")),
                 "isWrong": .flag(request.refusal?.isMisuse == true),
             ]),
         ]
@@ -162,10 +177,14 @@ struct SetupStepView {
         let oldAccount = opened.replacement?.before ?? ""
         let newAccount = opened.replacement?.after ?? ""
         return [
-            "lead": .text("Nothing was learned of \(oldAccount) yet, and nothing was sent."),
+            "lead": .text(
+                localized("Nothing was learned of \(oldAccount) yet, and nothing was sent.")),
             "question": .fields([
                 "text": .text(
-                    "Take \(newAccount) as the \(role.rawValue) in the place of \(oldAccount)?"),
+                    localized(
+                        role == .human
+                            ? "Take \(newAccount) as the human in the place of \(oldAccount)?"
+                            : "Take \(newAccount) as the bot in the place of \(oldAccount)?")),
                 "role": .text(role.rawValue),
             ]),
         ]
@@ -176,12 +195,13 @@ struct SetupStepView {
     private var consent: PageContext {
         [
             "lead": .text(
-                "Who agreed that the human is mirrored? Until somebody did, it learns and plans, and sends nothing. A "
-                    + "login of the human's account counts as well."),
+                localized(
+                    "Who agreed that the human is mirrored? Until somebody did, it learns and plans, and sends nothing. A login of the human's account counts as well."
+                )),
             "forms": .list(
                 HumanConsent.Ground.statements.map { ground in
                     form(
-                        Words.capitalized(ground.wording ?? ground.rawValue),
+                        Words.capitalized(ground.words ?? ground.rawValue),
                         [(Setting.humanConsent.name, ground.rawValue)],
                         also: ground == .heirs ? memorial : nil)
                 }),
@@ -192,8 +212,10 @@ struct SetupStepView {
     private var memorial: PageContext {
         [
             "name": .text(Setting.memorial.name), "value": "yes",
-            "text":
-                "It is a memorial: it only posts, answers nobody and favorites nothing, and the bot’s profile says so",
+            "text": .text(
+                localized(
+                    "It is a memorial: it only posts, answers nobody and favorites nothing, and the bot’s profile says so"
+                )),
         ]
     }
 
@@ -201,18 +223,22 @@ struct SetupStepView {
         guard let policy = position.policy else { return [:] }
         return [
             "lead": .sentence(policy.summary),
-            "forms": .list([form("I know these rules, and agree", [(policy.setting, "yes")])]),
+            "forms": .list([
+                form(localized("I know these rules, and agree"), [(policy.setting, "yes")])
+            ]),
         ]
     }
 
     private var trust: PageContext {
         let setting = Setting.trustArchive.name
         return [
-            "lead":
-                "Without the human’s account nobody can tell which posts of the archive were deleted since it was downloaded.",
+            "lead": .text(
+                localized(
+                    "Without the human’s account nobody can tell which posts of the archive were deleted since it was downloaded."
+                )),
             "forms": .list([
-                form("Publish none of them", [(setting, "no")]),
-                form("Publish them all the same", [(setting, "yes")]),
+                form(localized("Publish none of them"), [(setting, "no")]),
+                form(localized("Publish them all the same"), [(setting, "yes")]),
             ]),
         ]
     }
@@ -236,8 +262,9 @@ struct SetupStepView {
         let zoneName = request.mirror.configuration.timeZone?.identifier ?? proposed?.name
         return [
             "lead": .text(
-                "The bot lives by the human's clock."
-                    + (proposed.map { " A guess: \($0.reason)." } ?? "")),
+                Sentences.joined(
+                    [localized("The bot lives by the human's clock.")]
+                        + (proposed.map { [localized("A guess: \($0.reason).")] } ?? []))),
             "zone": .fields([
                 "name": .text(Setting.timeZone.name),
                 "value": .text(request.typed(Setting.timeZone.name, or: zoneName)),
@@ -273,25 +300,26 @@ struct SetupStepView {
     private func forms(_ subject: SetupWork.Subject) -> [PageContext] {
         var forms: [PageContext] = []
         if position.hasHuman {
-            let verb = subject == .posts ? "Read the posts" : "Read the favorites"
+            let verb = localized(subject == .posts ? "Read the posts" : "Read the favorites")
             forms.append(form(verb, [("what", subject.rawValue)], to: "/setup/learn"))
         }
         if subject == .favorites {
-            forms.append(form("The bot favorites nothing", [(Setting.favoriteMode.name, "off")]))
+            forms.append(
+                form(localized("The bot favorites nothing"), [(Setting.favoriteMode.name, "off")]))
         }
         return forms
     }
 
     private func lead(_ subject: SetupWork.Subject) -> String {
-        let price = position.budget.map {
-            " Reading the human's account costs money, at most half of the month's \($0) in all."
-        }
-        return switch subject {
-        case .posts:
-            "The bot says what the human once said, when the human says such things."
-                + (price ?? "")
-        case .favorites: "The bot favorites what the human would favorite." + (price ?? "")
-        }
+        let purpose = localized(
+            subject == .posts
+                ? "The bot says what the human once said, when the human says such things."
+                : "The bot favorites what the human would favorite.")
+        guard let budget = position.budget else { return purpose }
+        let price = localized(
+            "Reading the human's account costs money, at most half of the month's \(budget) in all."
+        )
+        return Sentences.joined([purpose, price])
     }
 
     private func ended(_ training: SetupWork.Training) -> PageContext {
@@ -311,10 +339,13 @@ struct SetupStepView {
     }
 
     private static func words(_ progress: TrainingProgress?) -> String {
-        guard let progress else { return "It begins." }
+        guard let progress else { return localized("It begins.") }
         if let announcement = progress.announcement { return announcement }
-        let total = progress.total.map { " of at most \(Words.number($0))" } ?? ""
-        return "\(Words.capitalized(progress.step.words)): \(Words.number(progress.done))\(total)."
+        let step = Words.capitalized(progress.step.words)
+        let done = Words.number(progress.done)
+        return progress.total.map {
+            localized("\(step): \(done) of at most \(Words.number($0)).")
+        } ?? localized("\(step): \(done).")
     }
 
     private func archive(_ subject: SetupWork.Subject) -> PageContext {
@@ -324,7 +355,8 @@ struct SetupStepView {
             "canNameFile": .flag(request.access.canNameFiles),
             "value": .text(request.typed("archive", or: "")),
             "isWrong": .flag(request.refusal?.isMisuse == true && request.form["archive"] != nil),
-            "verb": .text(subject == .posts ? "Read the archive" : "Read favorites of an archive"),
+            "verb": .text(
+                localized(subject == .posts ? "Read the archive" : "Read favorites of an archive")),
         ]
     }
 
@@ -336,17 +368,18 @@ struct SetupStepView {
             proposal = try await request.mirror.profileProposal()
         } catch let error where SetupPosition.isMendable(error) {
             return [
-                "lead": .sentence("The profile could not be read: \(error)."),
+                "lead": .sentence(localized("The profile could not be read: \("\(error)").")),
                 "profile": .fields(choices(seen: nil, canWrite: false)),
             ]
         }
-        let name = "@\(proposal.bot) on \(proposal.network.displayName)"
+        let name = localized("@\(proposal.bot) on \(proposal.network.displayName)")
         guard let proposed = proposal.proposed else {
             return [
                 "lead": .text(
-                    proposal.present == nil
-                        ? "\(name): paste this line into its profile: \(proposal.line)"
-                        : "\(name) says whose mirror it is."),
+                    localized(
+                        proposal.present == nil
+                            ? "\(name): paste this line into its profile: \(proposal.line)"
+                            : "\(name) says whose mirror it is.")),
                 "profile": .fields(choices(seen: nil, canWrite: false, notes: proposal.notes)),
             ]
         }
@@ -354,7 +387,7 @@ struct SetupStepView {
         fields["present"] = .texts(proposal.present.map(Self.lines) ?? [])
         fields["proposed"] = .texts(Self.lines(proposed))
         return [
-            "lead": .text("\(name) would say whose mirror it is, and how to stop it."),
+            "lead": .text(localized("\(name) would say whose mirror it is, and how to stop it.")),
             "profile": .fields(fields),
         ]
     }
@@ -363,7 +396,7 @@ struct SetupStepView {
         [
             "token": .markup(request.hidden(seen: seen)), "canWrite": .flag(canWrite),
             "present": [], "proposed": [],
-            "notes": .sentences(notes.map { Words.capitalized($0) + "." }),
+            "notes": .sentences(notes.map(Sentences.ended)),
         ]
     }
 
@@ -375,7 +408,7 @@ struct SetupStepView {
     // MARK: The start
 
     private func start() async throws -> PageContext {
-        let openSteps = position.openSteps.map { Words.capitalized($0.text) + "." }
+        let openSteps = position.openSteps.map { Sentences.ended($0.text) }
         var context: PageContext = [
             "start": .fields([
                 "canBegin": .flag(position.isReady && request.setup.begin != nil),
@@ -390,7 +423,7 @@ struct SetupStepView {
         let words = request.words
         let slots = plan?.slots ?? []
         context["preview"] = .fields([
-            "heading": "Tomorrow, as it would be",
+            "heading": .text(localized("Tomorrow, as it would be")),
             "count": .text(Words.count(slots.count, "post")),
             "slots": .list(
                 slots.prefix(Self.maximumPreviewed).map { slot in
@@ -398,7 +431,7 @@ struct SetupStepView {
                         "at": .markup(words.time(slot.due, showing: words.clock(slot.due))),
                         "text": .text(
                             slot.text.map { Words.cut($0, to: 300) }
-                                ?? "Its text is chosen when it leaves."),
+                                ?? localized("Its text is chosen when it leaves.")),
                         "language": .text(slot.language.flatMap(LanguageTag.naming)),
                     ]
                 }),

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Logging
 import Mirroring
 import Posts
@@ -225,28 +226,26 @@ package final class SetupWork: Sendable {
         case .posts:
             let outcome = try await mirror.trainScheduler(from: source, report: report)
             return outcome.reading.sentences
-                + ["The archive holds \(Words.count(outcome.archived, "post"))."]
+                + [localized("The archive holds \(Words.count(outcome.archived, "post")).")]
         case .favorites:
             let outcome = try await mirror.trainClassifier(from: source, report: report)
             return outcome.reading.sentences
-                + [outcome.waiting, outcome.countsProblem].compactMap {
-                    $0.map { Words.capitalized($0) + "." }
-                }
+                + [outcome.waiting, outcome.countsProblem].compactMap { $0.map(Sentences.ended) }
         }
     }
 
     /// Returns the reason why a training failed, for a page.
     private static func words(_ error: any Error, of mirror: HumanMirror) -> String {
-        if error is CancellationError { return "It was stopped." }
+        if error is CancellationError { return localized("It was stopped.") }
         guard SetupPosition.isMendable(error) else {
             // The text of the error is not logged, because it may contain texts of people.
             mirror.logger.error(
                 "Training on the page failed", metadata: ["type": "\(type(of: error))"])
             let problem = WebProblem(error)
-            return "\(problem.title) \(problem.text)"
+            return Sentences.joined([problem.title, problem.text])
         }
         let sentence = (error as? ChangeRefusal)?.text.page ?? "\(error)".withoutCommands
-        return Words.capitalized(sentence) + "."
+        return Sentences.ended(sentence)
     }
 
     private func note(_ training: Training, of mirror: String) {
@@ -268,19 +267,29 @@ extension String {
     /// The sentence without the clauses that name a command, because the set-up itself leads
     /// through the steps.
     var withoutCommands: String {
-        let clauses = components(separatedBy: "; ")
-        let keptClauses =
-            clauses.prefix(1) + clauses.dropFirst().filter { !$0.contains("mirror-bot ") }
-        return keptClauses.joined(separator: "; ")
+        let separators =
+            switch Language.current {
+            case .english: ["; "]
+            case .japanese: ["; ", "；", "。"]
+            }
+        return separators.reduce(self) { sentence, separator in
+            let clauses = sentence.components(separatedBy: separator)
+            let keptClauses =
+                clauses.prefix(1) + clauses.dropFirst().filter { !$0.contains("mirror-bot ") }
+            return keptClauses.joined(separator: separator)
+        }
     }
 }
 
 extension TrainingReading {
     /// Sentences about the posts that were read and left out.
     fileprivate var sentences: [String] {
-        archive.map { Words.capitalized($0) + "." }
-            + ["\(Words.count(read, "post")) read, \(Words.number(learned)) of them new."]
-            + leftOut.map { "\(Words.number($0.count)) left out: \($0.reason)." }
-            + missing.map { Words.capitalized($0) + "." }
+        archive.map(Sentences.ended)
+            + [
+                localized(
+                    "\(Words.count(read, "post")) read, \(Words.number(learned)) of them new.")
+            ]
+            + leftOut.map { localized("\(Words.number($0.count)) left out: \($0.reason).") }
+            + missing.map(Sentences.ended)
     }
 }

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Outbox
 import Posts
 
@@ -21,7 +22,7 @@ struct DayLine {
 
     var markup: Markup {
         """
-        <svg class="draw" height="164" role="img" aria-labelledby="day-t day-d"><title id="day-t">The day as a line</title>\
+        <svg class="draw" height="164" role="img" aria-labelledby="day-t day-d"><title id="day-t">\(localized("The day as a line"))</title>\
         <desc id="day-d">\(description)</desc>
         \(spans + ticks)\(bars)<line class="axis" x1="0" x2="100%" y1="64.5" y2="64.5"/>\
         \(marks + actionsForOthers)\(now)</svg>
@@ -88,7 +89,7 @@ struct DayLine {
         let anchor = Self.anchor(at: x)
         return """
             <line class="now" x1="\(x)%" x2="\(x)%" y1="4" y2="134"/>\
-            <text class="strong" x="\(x)%" y="162" text-anchor="\(anchor)">now</text>
+            <text class="strong" x="\(x)%" y="162" text-anchor="\(anchor)">\(localized("now"))</text>
             """
     }
 
@@ -125,49 +126,61 @@ struct DayLine {
     // MARK: In words
 
     private var description: String {
-        var sentences = ["From midnight to midnight."]
-        let weekday = Words.weekday(of: report.day) + "s"
+        var sentences = [localized("From midnight to midnight.")]
+        let weekday = Words.weekday(of: report.day)
         if let highestShare = report.humanHalfHours.max(), highestShare > 0,
             let index = report.humanHalfHours.firstIndex(of: highestShare)
         {
             let from = MinuteOfDay(hour: 0, minute: index * 30)
-            sentences.append("Above, when the human posts on \(weekday), mostly around \(from).")
+            sentences.append(
+                localized(
+                    "Above, when the human posts on \(weekday)s, mostly around \(from)."
+                ))
         } else {
             sentences.append(
-                "Above, nothing: no post of the human on a \(weekday.dropLast()) is known.")
+                localized("Above, nothing: no post of the human on a \(weekday) is known."))
         }
-        let groups: [(words: String, states: Set<SlotState>)] = [
-            ("posted at", [.done]), ("left out at", [.skipped, .expired, .undone]),
-            ("failed at", [.failed]),
-            ("to come at", [.planned, .pinned, .preview, .sending]),
-            ("waiting for you at", [.suggested]),
-        ]
-        let parts = groups.compactMap { group -> String? in
-            let times = slots.filter { group.states.contains(SlotState($0)) }.map(\.time)
-            return times.isEmpty ? nil : "\(group.words) \(times.joined(separator: ", "))"
-        }
+        let parts = [
+            times(of: [.done]).map { localized("posted at \($0)") },
+            times(of: [.skipped, .expired, .undone]).map { localized("left out at \($0)") },
+            times(of: [.failed]).map { localized("failed at \($0)") },
+            times(of: [.planned, .pinned, .preview, .sending]).map {
+                localized("to come at \($0)")
+            },
+            times(of: [.suggested]).map { localized("waiting for you at \($0)") },
+        ].compactMap(\.self)
+        let listedParts = parts.joined(separator: localized("; "))
         sentences.append(
             parts.isEmpty
-                ? "Below, the bot has no posts."
-                : "Below, the bot: \(parts.joined(separator: "; ")).")
+                ? localized("Below, the bot has no posts.")
+                : localized("Below, the bot: \(listedParts)."))
         let replies = report.count(of: .reply)?.done ?? 0
         let favorites = report.count(of: .favorite)?.done ?? 0
         if replies + favorites > 0 {
             sentences.append(
-                "\(Words.count(replies, "reply", "replies")) and \(Words.count(favorites, "favorite"))."
+                localized(
+                    "\(Words.count(replies, "reply", "replies")) and \(Words.count(favorites, "favorite"))."
+                )
             )
         }
         if !report.quiet.isEmpty {
-            let spans = report.quiet.map { "\(clock($0.from)) to \(clock($0.to))" }.joined(
-                separator: " and ")
-            sentences.append("Quiet hours are from \(spans).")
+            let spans = report.quiet.map { localized("\(clock($0.from)) to \(clock($0.to))") }
+                .joined(separator: localized(" and "))
+            sentences.append(localized("Quiet hours are from \(spans)."))
         }
         if let pause = report.pause {
-            sentences.append("It pauses from \(clock(pause.from)) to \(clock(pause.to)).")
+            sentences.append(
+                localized("It pauses from \(clock(pause.from)) to \(clock(pause.to))."))
         }
-        if isToday { sentences.append("It is \(words.clock(words.now)).") }
-        sentences.append("The list below says the same.")
-        return sentences.joined(separator: " ")
+        if isToday { sentences.append(localized("It is \(words.clock(words.now)).")) }
+        sentences.append(localized("The list below says the same."))
+        return Sentences.joined(sentences)
+    }
+
+    /// Returns the times of the slots in some states, as a list; nil for none.
+    private func times(of states: Set<SlotState>) -> String? {
+        let times = slots.filter { states.contains(SlotState($0)) }.map(\.time)
+        return times.isEmpty ? nil : Sentences.list(times)
     }
 
     private func clock(_ minute: Int) -> String {

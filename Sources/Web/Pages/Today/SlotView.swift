@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Posts
 
 /// A slot in a list: its time, its state, its text, the reason, and its controls.
@@ -38,7 +39,7 @@ struct SlotView {
             "symbol": .text(state.symbol), "tag": .text(state.tag),
             "state": .sentence(
                 isUnpaid && state.canChange
-                    ? "Planned, no money"
+                    ? localized("Planned, no money")
                     : Self.words(slot, state, timeUntil)),
             "text": .text(
                 slot.text.map { Words.cut($0, to: canChange && !hasControls ? 240 : 600) }),
@@ -60,7 +61,9 @@ struct SlotView {
             "postNow": .text(slot.source.map { Self.confirm("post", $0, request) }),
             "never": .text(slot.text.map { _ in Self.confirm("never", slot.id, request) }),
             "otherTime": .text(
-                day == words.today ? "Another time today" : "Another time on that day"),
+
+                localized(
+                    day == words.today ? "Another time today" : "Another time on that day")),
         ]
     }
 
@@ -75,21 +78,25 @@ struct SlotView {
         -> String
     {
         if let timeUntil {
-            return "Comes next, \(timeUntil)" + (state == .pinned ? ", kept by you" : "")
+            return localized(
+                state == .pinned
+                    ? "Comes next, \(timeUntil), kept by you" : "Comes next, \(timeUntil)")
         }
-        let reason = slot.reasonText.map { ": \($0)" } ?? ""
+        let reason = slot.reasonText
         return switch state {
-        case .planned: "Planned" + reason
-        case .pinned: "Planned, kept by you"
-        case .textless: "Nothing is sent, it has no text" + reason
-        case .preview: "Planned, as far as one can tell"
-        case .suggested: "Waits for you"
-        case .sending: "Being sent"
-        case .done: "Posted"
-        case .skipped: "Left out" + reason
-        case .expired: "Left out" + (reason.isEmpty ? ": its time passed" : reason)
-        case .failed: "Failed" + reason
-        case .undone: "Taken back"
+        case .planned: reason.map { localized("Planned: \($0)") } ?? localized("Planned")
+        case .pinned: localized("Planned, kept by you")
+        case .textless:
+            reason.map { localized("Nothing is sent, it has no text: \($0)") }
+                ?? localized("Nothing is sent, it has no text")
+        case .preview: localized("Planned, as far as one can tell")
+        case .suggested: localized("Waits for you")
+        case .sending: localized("Being sent")
+        case .done: localized("Posted")
+        case .skipped: reason.map { localized("Left out: \($0)") } ?? localized("Left out")
+        case .expired: localized("Left out: \(reason ?? localized("its time passed"))")
+        case .failed: reason.map { localized("Failed: \($0)") } ?? localized("Failed")
+        case .undone: localized("Taken back")
         }
     }
 
@@ -101,16 +108,17 @@ struct SlotView {
             sentences.append(written)
         }
         if let why = slot.why, state != .skipped, state != .expired {
-            sentences.append(Words.capitalized(why) + (why.hasSuffix(".") ? "" : "."))
+            let isSentence = why.hasSuffix(".") || why.hasSuffix("。")
+            sentences.append(isSentence ? Words.capitalized(why) : Sentences.ended(why))
         }
-        var contents: [String] = []
-        if let pictures = slot.pictures {
-            contents.append("with \(Words.count(pictures, "picture"))")
+        let pictures = slot.pictures.map { Words.count($0, "picture") }
+        switch (pictures, slot.parts) {
+        case (let pictures?, let parts?):
+            sentences.append(localized("With \(pictures), first of \(parts) parts."))
+        case (let pictures?, nil): sentences.append(localized("With \(pictures)."))
+        case (nil, let parts?): sentences.append(localized("First of \(parts) parts."))
+        case (nil, nil): break
         }
-        if let parts = slot.parts { contents.append("first of \(parts) parts") }
-        if !contents.isEmpty {
-            sentences.append(Words.capitalized(contents.joined(separator: ", ")) + ".")
-        }
-        return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+        return sentences.isEmpty ? nil : Sentences.joined(sentences)
     }
 }

@@ -1,6 +1,7 @@
 import Control
 import Foundation
 import HTTPTypes
+import Localization
 import Mirroring
 import Outbox
 import Posts
@@ -46,7 +47,7 @@ package enum TodayPage: MirrorPage {
         let day: LocalDay
         if let text = request.query["day"] {
             guard let namedDay = LocalDay(text) else {
-                return .missing("There is no day \(text.prefix(40)).")
+                return .missing(localized("There is no day \(text.prefix(40))."))
             }
             day = namedDay
         } else {
@@ -104,11 +105,11 @@ package enum TodayPage: MirrorPage {
         let canDraw = !request.access.isReadOnly && ahead.contains { SlotState($0).canChange }
         let comingTitle =
             if isToday {
-                "Still to come"
+                localized("Still to come")
             } else if day > words.today {
-                "To come"
+                localized("To come")
             } else {
-                "Left"
+                localized("Left")
             }
         return [
             "hasDay": true, "facts": isToday ? .fields(facts(report, status, request)) : .none,
@@ -117,11 +118,13 @@ package enum TodayPage: MirrorPage {
                 request.base + WebFields.query([("day", day.advanced(by: -1).description)])),
             "following": .text(
                 request.base + WebFields.query([("day", day.advanced(by: 1).description)])),
-            "previousWords": .text(isToday ? "Yesterday" : words.heading(day.advanced(by: -1))),
-            "followingWords": .text(isToday ? "Tomorrow" : words.heading(day.advanced(by: 1))),
+            "previousWords": .text(
+                isToday ? localized("Yesterday") : words.heading(day.advanced(by: -1))),
+            "followingWords": .text(
+                isToday ? localized("Tomorrow") : words.heading(day.advanced(by: 1))),
             "week": .text(request.base + WeekAheadPage.path),
             "line": .markup(DayLine(report: report, words: words, next: nextSlot?.id).markup),
-            "weekday": .text(Words.weekday(of: day) + "s"),
+            "weekday": .text(localized("\(Words.weekday(of: day))s")),
             "hasQuiet": .flag(!report.quiet.isEmpty),
             "hasPause": .flag(report.pause != nil),
             "comingTitle": .text(comingTitle),
@@ -135,14 +138,15 @@ package enum TodayPage: MirrorPage {
                 ? .text(
                     request.base + "/confirm/reroll" + WebFields.query([("day", day.description)]))
                 : .none,
-            "drawWords": .text(isToday ? "Draw the rest anew…" : "Draw the day anew…"),
-            "earlierTitle": .text(isToday ? "Earlier today" : "The day"),
+            "drawWords": .text(localized(isToday ? "Draw the rest anew…" : "Draw the day anew…")),
+            "earlierTitle": .text(localized(isToday ? "Earlier today" : "The day")),
             "earlier": .list(Array(earlier)),
             "hasEarlier": .flag(!past.isEmpty),
             "earlierCount": .text(
-                "\(Words.number(sentCount)) posted, \(Words.number(past.count - sentCount)) left out"
-            ),
-            "toOthersTitle": .text(isToday ? "To others today" : "To others"),
+                localized(
+                    "\(Words.number(sentCount)) posted, \(Words.number(past.count - sentCount)) left out"
+                )),
+            "toOthersTitle": .text(localized(isToday ? "To others today" : "To others")),
             "toOthers": .list(report.toOthers.map { toOthers($0, request) }),
             "hasToOthers": .flag(!report.toOthers.isEmpty),
             "actions": .text(request.base + "/actions"),
@@ -174,7 +178,7 @@ package enum TodayPage: MirrorPage {
             "text": .text(Words.cut(offer.says.joined(separator: "\n"), to: 600)),
             "language": .text(offer.post.language),
             "written": .text(request.words.moment(offer.post.created)),
-            "cost": .text(offer.cost.map { "Costs \(Words.dollars($0)) at most." }),
+            "cost": .text(offer.cost.map { localized("Costs \(Words.dollars($0)) at most.") }),
             "action": .text(request.base + "/first-post"), "post": .text(offer.post.post),
             "token": .markup(request.hidden(seen: offer.post.seen)),
             "other": number < maximumOffers ? .text(request.base + nextOffer) : .none,
@@ -182,32 +186,36 @@ package enum TodayPage: MirrorPage {
     }
 
     @Sendable private static func sendFirst(_ request: MirrorRequest) async throws -> WebReply {
-        guard let post = request.form.typed("post") else { return .missing("No post is named.") }
+        guard let post = request.form.typed("post") else {
+            return .missing(localized("No post is named."))
+        }
         return try await request.perform(PublishPost(post: post), backTo: "", refusedBy: page) {
             change in
-            guard change.isNew, !change.slots.isEmpty else { return Said("It is sent already.") }
+            guard change.isNew, !change.slots.isEmpty else {
+                return Said(localized("It is sent already."))
+            }
             return Said(
-                "It is sent as soon as the worker comes to it.",
-                wayBack: request.button("Do not send it", change.wayBack))
+                localized("It is sent as soon as the worker comes to it."),
+                wayBack: request.button(localized("Do not send it"), change.wayBack))
         }
     }
 
     private static func nothingComing(_ report: DayReport, _ status: StatusReport, isToday: Bool)
         -> String
     {
-        if let note = report.plan?.note { return Words.capitalized(note) + "." }
+        if let note = report.plan?.note { return Sentences.ended(note) }
         guard let plan = report.plan else {
-            return "There is no post of the human's to plan from yet."
+            return localized("There is no post of the human's to plan from yet.")
         }
-        guard plan.slots.isEmpty else { return "Nothing more is planned for this day." }
-        return "No post: the plan drew a day of silence, as the human has some."
+        guard plan.slots.isEmpty else { return localized("Nothing more is planned for this day.") }
+        return localized("No post: the plan drew a day of silence, as the human has some.")
     }
 
     private static func facts(
         _ report: DayReport, _ status: StatusReport, _ request: MirrorRequest
     ) -> PageContext {
         func counted(_ counts: [(number: Int, singular: String, plural: String)]) -> String {
-            Words.counts(counts).joined(separator: ", ")
+            Sentences.list(Words.counts(counts))
         }
         let posts = report.count(of: .post)
         let replies = report.count(of: .reply)
@@ -217,7 +225,9 @@ package enum TodayPage: MirrorPage {
         return [
             "waiting": .number(status.suggestions), "waitingHref": .text(request.base + "/waiting"),
             "deadline": .text(
-                report.firstDeadline.map { "the first until \(request.words.moment($0))" }),
+                report.firstDeadline.map {
+                    localized("the first until \(request.words.moment($0))")
+                }),
             "done": .text(Words.count(posts?.done ?? 0, "post")),
             "doneHref": .text(
                 request.base + "/actions" + WebFields.query([("state", "done"), ("day", day)])),
@@ -246,19 +256,23 @@ package enum TodayPage: MirrorPage {
             "at": .markup(request.words.time(date)),
             "symbol": .text(action.kind == .favorite ? "a-favorite" : "a-reply"),
             "tag": .text(isUndone ? "undone" : "done"),
-            "what": .text(
-                (isUndone ? "Taken back: " : "")
-                    + (action.kind == .favorite ? "favorite for" : "reply to")
-            )
-            .capitalized,
-            "whom": .account(action.person?.name ?? "somebody"),
+            "what": .text(what(action.kind, isUndone: isUndone)),
+            "whom": .account(action.person?.name ?? localized("somebody")),
             "about": .text(action.about.map { Words.cut($0, to: 300) }),
             "text": .text(action.text.map { Words.cut($0) }),
             "language": .text(action.language.flatMap(LanguageTag.naming)),
-            "rate": .text(action.rate.map { "Rate \(String(format: "%.2g", $0))" }),
+            "rate": .text(action.rate.map { localized("Rate \(String(format: "%.2g", $0))") }),
             "href": .text("\(request.base)/actions/\(WebFields.encoded(action.id))"),
             "time": .text(request.words.clock(date)),
         ]
+    }
+
+    /// The action in words that precede the name.
+    private static func what(_ kind: ActionKind, isUndone: Bool) -> String {
+        switch kind {
+        case .favorite: localized(isUndone ? "Taken back: favorite for" : "Favorite for")
+        case .reply, .post: localized(isUndone ? "Taken back: reply to" : "Reply to")
+        }
     }
 
     /// Whether a person skipped the slot and its time is still to come.
@@ -272,7 +286,8 @@ package enum TodayPage: MirrorPage {
     @Sendable static func oneSlot(_ request: MirrorRequest) async throws -> WebReply {
         guard let id = request.parameters["id"], let (slot, day) = try await slot(id, request)
         else {
-            return .missing("There is no such slot (any more): its day may have been drawn anew.")
+            return .missing(
+                localized("There is no such slot (any more): its day may have been drawn anew."))
         }
         let view = SlotView(slot, day: day, request, isNext: false, hasControls: true, isOpen: true)
         return .page(
@@ -325,11 +340,15 @@ package enum TodayPage: MirrorPage {
         return try await request.perform(
             SkipSlot(slot: id), backTo: try await back(to: id, request), refusedBy: refused,
             saying: { change in
-                guard let slot = change.slots.first else { return Said("It is left out.") }
-                guard change.isNew else { return Said("\(slot.time) is left out already.") }
+                guard let slot = change.slots.first else {
+                    return Said(localized("It is left out."))
+                }
+                guard change.isNew else {
+                    return Said(localized("\(slot.time) is left out already."))
+                }
                 return Said(
-                    "\(slot.time) is left out.",
-                    wayBack: request.button("Send it after all", change.wayBack))
+                    localized("\(slot.time) is left out."),
+                    wayBack: request.button(localized("Send it after all"), change.wayBack))
             })
     }
 
@@ -338,11 +357,15 @@ package enum TodayPage: MirrorPage {
         return try await request.perform(
             RestoreSlot(slot: id), backTo: try await back(to: id, request), refusedBy: refused,
             saying: { change in
-                guard let slot = change.slots.first else { return Said("It is planned again.") }
-                guard change.isNew else { return Said("\(slot.time) is planned already.") }
+                guard let slot = change.slots.first else {
+                    return Said(localized("It is planned again."))
+                }
+                guard change.isNew else {
+                    return Said(localized("\(slot.time) is planned already."))
+                }
                 return Said(
-                    "\(slot.time) is planned again.",
-                    wayBack: request.button("Skip", change.wayBack))
+                    localized("\(slot.time) is planned again."),
+                    wayBack: request.button(localized("Skip"), change.wayBack))
             })
     }
 
@@ -353,12 +376,12 @@ package enum TodayPage: MirrorPage {
             MoveSlot(slot: id, time: time), backTo: try await back(to: id, request),
             refusedBy: refused,
             saying: { change in
-                guard let slot = change.slots.first else { return Said("It is moved.") }
-                guard change.isNew else { return Said("It is at \(slot.time) already.") }
+                guard let slot = change.slots.first else { return Said(localized("It is moved.")) }
+                guard change.isNew else { return Said(localized("It is at \(slot.time) already.")) }
                 let former = (change.wayBack?.operation as? MoveSlot)?.time ?? ""
                 return Said(
-                    "It comes at \(slot.time) now.",
-                    wayBack: request.button("Back to \(former)", change.wayBack))
+                    localized("It comes at \(slot.time) now."),
+                    wayBack: request.button(localized("Back to \(former)"), change.wayBack))
             })
     }
 
@@ -367,20 +390,23 @@ package enum TodayPage: MirrorPage {
         let post = request.form["keep"] == nil ? request.form.typed("post") : nil
         guard post != nil || request.form["keep"] != nil else {
             return try await request.attempt(refusedBy: refused) {
-                throw ChangeRefusal(.unusable, "no old post is named; type its address")
+                throw ChangeRefusal(.unusable, localized("no old post is named; type its address"))
             }
         }
         return try await request.perform(
             PinSlot(slot: id, post: post), backTo: try await back(to: id, request),
             refusedBy: refused,
             saying: { change in
-                let time = change.slots.first?.time ?? "It"
-                guard change.isNew else { return Said("\(time) is kept as it is already.") }
+                let time = change.slots.first?.time ?? localized("It")
+                guard change.isNew else {
+                    return Said(localized("\(time) is kept as it is already."))
+                }
                 return Said(
-                    post == nil
-                        ? "\(time) stays as it is; only you change it."
-                        : "\(time) has the text that you chose."
-                )
+                    localized(
+                        post == nil
+                            ? "\(time) stays as it is; only you change it."
+                            : "\(time) has the text that you chose."
+                    ))
             })
     }
 
@@ -393,7 +419,7 @@ package enum TodayPage: MirrorPage {
         let namedDay: LocalDay? =
             if let dayText { LocalDay(dayText) } else { request.words.today }
         guard let day = namedDay else {
-            throw ChangeRefusal(.unusable, "the day is no date such as 2026-11-24")
+            throw ChangeRefusal(.unusable, localized("the day is no date such as 2026-11-24"))
         }
         guard let zone = request.zone else { throw try await request.mirror.missingTimeZone() }
         let report = try await PlanReporter(mirror: request.mirror, zone: zone).report(
@@ -408,23 +434,30 @@ package enum TodayPage: MirrorPage {
         let isToday = day == request.words.today
         var confirmation = Confirmation(
             in: .today,
-            isToday ? "Draw the rest of today anew?" : "Draw \(request.words.heading(day)) anew?",
-            action: "/days/\(day)/reroll", verb: "Draw anew", otherWay: "Keep it",
+            localized(
+                isToday
+                    ? "Draw the rest of today anew?"
+                    : "Draw \(request.words.heading(day)) anew?"),
+            action: "/days/\(day)/reroll", verb: localized("Draw anew"),
+            otherWay: localized("Keep it"),
             back: isToday ? "" : WebFields.query([("day", day.description)]))
         confirmation.lead =
             replacedSlots.isEmpty
-            ? "Nothing of it is left to replace."
-            : "\(Words.count(replacedSlots.count, "post")) will be replaced:"
+            ? localized("Nothing of it is left to replace.")
+            : localized("\(Words.count(replacedSlots.count, "post")) will be replaced:")
         confirmation.things = replacedSlots.map { slot in
             Confirmation.Thing(
-                at: slot.due, symbol: SlotState(slot).symbol, "Planned", text: slot.text,
+                at: slot.due, symbol: SlotState(slot).symbol, localized("Planned"), text: slot.text,
                 language: slot.language)
         }
-        confirmation.notes = ["The texts that leave may come on another day."]
+        confirmation.notes = [localized("The texts that leave may come on another day.")]
         if keptCount > 0 {
+            let keptPosts = Words.count(keptCount, "post")
             confirmation.notes.append(
-                "\(Words.count(keptCount, "post")) that you moved or kept \(keptCount == 1 ? "stays" : "stay")."
-            )
+                localized(
+                    keptCount == 1
+                        ? "\(keptPosts) that you moved or kept stays."
+                        : "\(keptPosts) that you moved or kept stay."))
         }
         confirmation.seen = report?.seen
         confirmation.isGrave = false
@@ -433,7 +466,7 @@ package enum TodayPage: MirrorPage {
 
     @Sendable private static func reroll(_ request: MirrorRequest) async throws -> WebReply {
         guard let day = request.parameters["day"].flatMap({ LocalDay($0) }) else {
-            return .missing("There is no such day.")
+            return .missing(localized("There is no such day."))
         }
         // A button that is pressed twice in the same second draws the same slots, because the seed
         // is the same.
@@ -444,7 +477,9 @@ package enum TodayPage: MirrorPage {
             refusedBy: { .confirm(try await confirmReroll($0)) },
             saying: { change in
                 Said(
-                    "Drawn anew: \(Words.count(change.added, "post")) instead of \(Words.number(change.taken))."
+                    localized(
+                        "Drawn anew: \(Words.count(change.added, "post")) instead of \(Words.number(change.taken))."
+                    )
                 )
             })
     }
@@ -455,17 +490,21 @@ package enum TodayPage: MirrorPage {
         -> Confirmation
     {
         var confirmation = Confirmation(
-            in: .today, "Pause until when?", action: "/pause", verb: "Pause", otherWay: "Do not",
+            in: .today, localized("Pause until when?"), action: "/pause", verb: localized("Pause"),
+            otherWay: localized("Do not"),
             back: "")
-        confirmation.lead = "Nothing is read, decided or sent meanwhile."
+        confirmation.lead = localized("Nothing is read, decided or sent meanwhile.")
         confirmation.inputs = [
             .init(
-                "until", "Until",
-                hint: "18:30, 2026-11-24, 2026-11-24 18:30, 6h or 3d; empty for until you go on"),
-            .init("reason", "Why, for yourself"),
+                "until", localized("Until"),
+                hint: localized(
+                    "18:30, 2026-11-24, 2026-11-24 18:30, 6h or 3d; empty for until you go on")),
+            .init("reason", localized("Why, for yourself")),
         ]
         confirmation.notes = [
-            "Afterwards mentions of the last 24 hours are answered; posts that were planned meanwhile are left out."
+            localized(
+                "Afterwards mentions of the last 24 hours are answered; posts that were planned meanwhile are left out."
+            )
         ]
         confirmation.seen = request.record.pauseSeen(at: request.now)
         confirmation.isGrave = false
@@ -478,14 +517,16 @@ package enum TodayPage: MirrorPage {
             PauseMirror(until: until, reason: request.form.typed("reason")), backTo: "",
             refusedBy: { .confirm(try await confirmPause($0)) },
             saying: { change in
-                guard change.wasPaused == nil else { return Said("It pauses already.") }
+                guard change.wasPaused == nil else { return Said(localized("It pauses already.")) }
+                let paused =
+                    change.until.map { localized("Paused until \(request.words.moment($0)).") }
+                    ?? localized("Paused until you go on.")
+                let requests = Words.count(change.left.count, "request")
                 let underWay =
-                    change.left.isEmpty
-                    ? "" : " \(Words.count(change.left.count, "request")) was under way."
+                    change.left.isEmpty ? [] : [localized("\(requests) was under way.")]
                 return Said(
-                    change.until.map { "Paused until \(request.words.moment($0)).\(underWay)" }
-                        ?? "Paused until you go on.\(underWay)",
-                    wayBack: request.button("Go on now", change.wayBack))
+                    Sentences.joined([paused] + underWay),
+                    wayBack: request.button(localized("Go on now"), change.wayBack))
             })
     }
 
@@ -494,21 +535,15 @@ package enum TodayPage: MirrorPage {
             ResumeMirror(knowing: request.form["knowing"] == "yes"), backTo: "", refusedBy: page,
             saying: { change in
                 if change.isHeld, let human = change.human {
-                    return Said("It does not pause any more, but nothing is sent: \(human).")
+                    return Said(
+                        localized("It does not pause any more, but nothing is sent: \(human)."))
                 }
                 let goesOn = change.wasPaused == true || change.human != nil
                 return Said(
-                    goesOn
-                        ? "It goes on; a worker notices within a minute."
-                        : "It does not pause any more.")
+                    localized(
+                        goesOn
+                            ? "It goes on; a worker notices within a minute."
+                            : "It does not pause any more."))
             })
-    }
-}
-
-extension PageValue {
-    /// The text with a capital first letter.
-    fileprivate var capitalized: PageValue {
-        guard case .text(let text) = self else { return self }
-        return .text(Words.capitalized(text))
     }
 }

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Posts
 import Settings
@@ -54,25 +55,32 @@ struct VerdictView {
         _ state: Health.Verdict.State, _ status: StatusReport, _ mainObstacle: Obstacle?,
         _ pause: Pause?, _ words: Words
     ) -> (word: String, rest: String) {
-        let next = status.nextSlot.map { "Next post at \(words.moment($0)), \(words.relative($0))" }
+        let next = status.nextSlot.map {
+            localized("Next post at \(words.moment($0)), \(words.relative($0))")
+        }
         switch state {
         case .healthy:
-            return ("Healthy.", next ?? "No post is planned")
+            return (localized("Healthy."), next ?? localized("No post is planned"))
         case .paused where mainObstacle?.code == .retired:
-            return ("Retired.", "It says nothing any more")
+            return (localized("Retired."), localized("It says nothing any more"))
         case .paused:
-            if let until = pause?.until { return ("Paused", "until \(words.moment(until))") }
-            return ("Paused", "until you go on")
+            if let until = pause?.until {
+                return (localized("Paused"), localized("until \(words.moment(until))"))
+            }
+            return (localized("Paused"), localized("until you go on"))
         case .hindered:
+            let consequence = mainObstacle?.code.consequence ?? localized("not all of it")
             return (
-                "Works, but",
-                (mainObstacle?.code.consequence ?? "not all of it") + (next.map { ". \($0)" } ?? "")
+                localized("Works, but"),
+                next.map { localized("\(consequence). \($0)") } ?? consequence
             )
         case .unset:
-            return ("Not set up yet.", SetupPage.progress(status.setup ?? []))
+            return (localized("Not set up yet."), SetupPage.progress(status.setup ?? []))
         case .failing:
             let word =
-                mainObstacle?.stops.contains(.sending) == false ? "Not hearing." : "Not sending."
+                localized(
+                    mainObstacle?.stops.contains(.sending) == false
+                        ? "Not hearing." : "Not sending.")
             return (word, Words.capitalized(mainObstacle?.cause ?? status.verdict?.text ?? ""))
         }
     }
@@ -85,31 +93,42 @@ struct VerdictView {
         let words = request.words
         var lines: [String] = []
         if let pause {
-            let cause = pause.code == nil ? "By you" : "By itself"
+            lines.append(Self.words(pause, words))
             lines.append(
-                "\(cause), since \(words.moment(pause.since))"
-                    + (pause.reason.map { ": “\($0)”" } ?? "") + ".")
-            lines.append(
-                "Nothing is read, decided or sent. Afterwards mentions of the last 24 hours are answered; posts that "
-                    + "were planned meanwhile are left out.")
+                localized(
+                    "Nothing is read, decided or sent. Afterwards mentions of the last 24 hours are answered; posts that were planned meanwhile are left out."
+                ))
         } else if let mainObstacle, state != .unset {
-            var line = state == .failing ? "" : Words.capitalized(mainObstacle.cause) + "."
+            var sentences = state == .failing ? [] : [Sentences.ended(mainObstacle.cause)]
             if let since = mainObstacle.since {
-                line +=
-                    (line.isEmpty ? "" : " ")
-                    + "Since \(words.moment(since)), \(words.relative(since))."
+                sentences.append(
+                    localized("Since \(words.moment(since)), \(words.relative(since))."))
             }
-            if !line.isEmpty { lines.append(line) }
+            if !sentences.isEmpty { lines.append(Sentences.joined(sentences)) }
         }
         if state == .unset {
             lines.append(
-                request.access.isReadOnly
-                    ? "A command leads through them, in a terminal in the folder of this mirror."
-                    : "This page leads through the others.")
+                localized(
+                    request.access.isReadOnly
+                        ? "A command leads through them, in a terminal in the folder of this mirror."
+                        : "This page leads through the others."))
         } else {
             lines.append(worker(status, mainObstacle, request))
         }
         return lines
+    }
+
+    /// Says who paused the mirror, since when and why.
+    private static func words(_ pause: Pause, _ words: Words) -> String {
+        let since = words.moment(pause.since)
+        guard let reason = pause.reason else {
+            return localized(
+                pause.code == nil ? "By you, since \(since)." : "By itself, since \(since).")
+        }
+        return localized(
+            pause.code == nil
+                ? "By you, since \(since): “\(reason)”."
+                : "By itself, since \(since): “\(reason)”.")
     }
 
     private static func worker(
@@ -118,31 +137,32 @@ struct VerdictView {
         let words = request.words
         var parts: [String] = []
         switch status.worker?.state {
-        case .running?: parts.append("A worker runs")
+        case .running?: parts.append(localized("A worker runs"))
         case .passes?:
             parts.append(
-                "A worker runs again and again, for one pass each"
-                    + (status.worker?.lastPass.map { ", last \(words.relative($0))" } ?? ""))
+                status.worker?.lastPass.map {
+                    localized(
+                        "A worker runs again and again, for one pass each, last \(words.relative($0))"
+                    )
+                } ?? localized("A worker runs again and again, for one pass each"))
         case .late?, .absent?, nil:
-            if mainObstacle?.code != .noWorker { parts.append("No worker runs") }
+            if mainObstacle?.code != .noWorker { parts.append(localized("No worker runs")) }
             if let beat = status.worker?.beat {
-                parts.append("The last one beat \(words.relative(beat))")
+                parts.append(localized("The last one beat \(words.relative(beat))"))
             }
             if !request.access.isReadOnly {
-                parts.append("This page can change the plan all the same")
+                parts.append(localized("This page can change the plan all the same"))
             }
         }
         if let heard = status.feeds.first(where: { $0.feed == FeedName.botMentions })?.lastSuccess {
-            parts.append("Mentions were heard \(words.relative(heard))")
+            parts.append(localized("Mentions were heard \(words.relative(heard))"))
         }
-        return parts.joined(separator: ". ") + "."
+        return localized("\(parts.joined(separator: localized(". "))).")
     }
 
     private static func remedy(_ mainObstacle: Obstacle?) -> String? {
         guard let remedy = mainObstacle?.remedy, remedy.command == nil else { return nil }
-        return (remedy.text ?? remedy.setting.map { "set \($0)" }).map {
-            Words.capitalized($0) + "."
-        }
+        return (remedy.text ?? remedy.setting.map { localized("set \($0)") }).map(Sentences.ended)
     }
 
     private static func step(_ step: SetupStep, isReadOnly: Bool) -> PageContext {

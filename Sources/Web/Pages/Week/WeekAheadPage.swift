@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Posts
 
@@ -40,7 +41,7 @@ enum WeekAheadPage: MirrorPage {
             }
         return .page(
             PageContent(
-                .comingWeek, title: "The week ahead", in: section, at: path,
+                .comingWeek, title: localized("The week ahead"), in: section, at: path,
                 context(week, of: request)))
     }
 
@@ -52,9 +53,10 @@ enum WeekAheadPage: MirrorPage {
             "base": .text(request.base), "isAhead": true,
             "hasDays": .flag(!days.isEmpty),
             "nothing": .text(
-                request.zone == nil
-                    ? "Nobody knows yet by which clock the human lives."
-                    : "There is no post of the human’s to plan from yet."),
+                localized(
+                    request.zone == nil
+                        ? "Nobody knows yet by which clock the human lives."
+                        : "There is no post of the human’s to plan from yet.")),
             "strip": .markup(week.map { WeekStrip(week: $0, words: words).drawing.element }),
             "top": .number(WeekStrip.top), "lane": .number(WeekStrip.laneHeight),
             "left": .text(Drawing.short(WeekStrip.left)), "below": .number(WeekStrip.postDepth),
@@ -85,7 +87,7 @@ enum WeekAheadPage: MirrorPage {
         let chosen = request.typed("slot")
         let options = zip(days, movableSlots).enumerated().flatMap { lane, day -> [Markup] in
             let (plan, slots) = day
-            let name = "\(StatsReport.weekdays[plan.day.weekday - 1]), \(words.shortDay(plan.day))"
+            let name = words.shortDayWithWeekday(plan.day)
             let presentMinute = LocalTime(request.now, in: words.zone).minute.value
             let earliestMinute: Markup =
                 plan.day == words.today ? " data-least=\"\(presentMinute + 1)\"" : ""
@@ -95,7 +97,7 @@ enum WeekAheadPage: MirrorPage {
                 let minute = LocalTime(slot.due, in: words.zone).minute.value
                 return """
                     <option value="\(value)"\(isChosen) data-lane="\(lane)" data-minute="\(minute)"\(earliestMinute)>\
-                    \(name), \(slot.time)</option>
+                    \(localized("\(name), \(slot.time)"))</option>
                     """
             }
         }
@@ -113,15 +115,17 @@ enum WeekAheadPage: MirrorPage {
             "href": .text(request.base + WebFields.query([("day", plan.day.description)])),
             "standing": .text(dayState(plan)),
             "slots": .list(plan.slots.prefix(listed).map { slot($0, request) }),
-            "rest": .text(furtherSlots > 0 ? "and \(Words.number(furtherSlots)) more" : nil),
+            "rest": .text(
+                furtherSlots > 0 ? localized("and \(Words.number(furtherSlots)) more") : nil),
         ]
     }
 
     /// Says whether the day is planned or only expected, and how many posts it has.
     private static func dayState(_ plan: PlanReport) -> String {
         let count = plan.slots.count { SlotState($0).isAhead || SlotState($0) == .done }
-        let posts = count == 0 ? "no post" : Words.count(count, "post")
-        return plan.isStored ? "Planned: \(posts)" : "Expected, as far as one can tell: \(posts)"
+        let posts = count == 0 ? localized("no post") : Words.count(count, "post")
+        return localized(
+            plan.isStored ? "Planned: \(posts)" : "Expected, as far as one can tell: \(posts)")
     }
 
     private static func slot(_ slot: PlanReport.Slot, _ request: MirrorRequest) -> PageContext {
@@ -137,16 +141,16 @@ enum WeekAheadPage: MirrorPage {
 
     private static func word(for state: SlotState) -> String {
         switch state {
-        case .planned: "planned"
-        case .pinned: "kept by you"
-        case .preview: "expected"
-        case .suggested: "waits for you"
-        case .sending: "being sent"
-        case .done: "posted"
-        case .skipped, .expired: "left out"
-        case .failed: "failed"
-        case .undone: "taken back"
-        case .textless: "without a text"
+        case .planned: localized("planned")
+        case .pinned: localized("kept by you")
+        case .preview: localized("expected")
+        case .suggested: localized("waits for you")
+        case .sending: localized("being sent")
+        case .done: localized("posted")
+        case .skipped, .expired: localized("left out")
+        case .failed: localized("failed")
+        case .undone: localized("taken back")
+        case .textless: localized("without a text")
         }
     }
 
@@ -157,10 +161,11 @@ enum WeekAheadPage: MirrorPage {
         try await request.attempt(refusedBy: page) {
             let parts = (request.form["slot"] ?? "").split(separator: " ").map(String.init)
             guard let slot = parts.first else {
-                throw ChangeRefusal(.unusable, "no post is chosen")
+                throw ChangeRefusal(.unusable, localized("no post is chosen"))
             }
             guard parts.count == 2, let seen = Seen(parts[1]) else {
-                throw ChangeRefusal(.unusable, "the form does not say what was seen; look again")
+                throw ChangeRefusal(
+                    .unusable, localized("the form does not say what was seen; look again"))
             }
             let operation = MoveSlot(slot: slot, time: request.form.typed("time") ?? "")
             let change = try await request.desk.perform(PersonRequest(operation, seen: seen))
@@ -169,12 +174,25 @@ enum WeekAheadPage: MirrorPage {
     }
 
     private static func said(_ change: SlotsChange, _ request: MirrorRequest) -> Said {
-        guard let slot = change.slots.first else { return Said("It is moved.") }
+        guard let slot = change.slots.first else { return Said(localized("It is moved.")) }
         let day = request.words.heading(request.words.day(of: slot.due))
-        guard change.isNew else { return Said("It is at \(slot.time) already, on \(day).") }
+        guard change.isNew else {
+            return Said(localized("It is at \(slot.time) already, on \(day)."))
+        }
         let former = (change.wayBack?.operation as? MoveSlot)?.time ?? ""
         return Said(
-            "It comes at \(slot.time) now, on \(day).",
-            wayBack: request.button("Back to \(former)", change.wayBack))
+            localized("It comes at \(slot.time) now, on \(day)."),
+            wayBack: request.button(localized("Back to \(former)"), change.wayBack))
+    }
+}
+
+extension Words {
+    /// `Mon, 2 Dec`: the short name of a day, with its weekday.
+    func shortDayWithWeekday(_ day: LocalDay) -> String {
+        let weekday = StatsReport.weekdays[day.weekday - 1]
+        return switch Language.current {
+        case .english: "\(weekday), \(shortDay(day))"
+        case .japanese: "\(shortDay(day))（\(weekday)）"
+        }
     }
 }

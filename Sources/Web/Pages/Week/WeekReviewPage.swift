@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Posts
 
@@ -30,7 +31,7 @@ enum WeekReviewPage: MirrorPage {
             }
         return .page(
             PageContent(
-                .pastWeek, title: "The week in review", in: section, at: path,
+                .pastWeek, title: localized("The week in review"), in: section, at: path,
                 context(review, of: request)))
     }
 
@@ -39,7 +40,8 @@ enum WeekReviewPage: MirrorPage {
         let furtherPosts = posts.count - maximumListed
         return [
             "base": .text(request.base), "isAhead": false,
-            "lead": .text(review.map(lead) ?? "Nobody knows yet by which clock the human lives."),
+            "lead": .text(
+                review.map(lead) ?? localized("Nobody knows yet by which clock the human lives.")),
             "alike": .text(review.flatMap(likenessSentence)),
             "days": .list((review?.days ?? []).map { day($0, request.words) }),
             "hasDays": .flag(review != nil),
@@ -48,7 +50,8 @@ enum WeekReviewPage: MirrorPage {
             "posts": .list(posts.reversed().prefix(maximumListed).map { post($0, request) }),
             "hasPosts": .flag(!posts.isEmpty),
             "rest": .text(
-                furtherPosts > 0 ? "and \(Words.count(furtherPosts, "older post"))" : nil),
+                furtherPosts > 0 ? localized("and \(Words.count(furtherPosts, "older post"))") : nil
+            ),
             "actions": .text(request.link("/actions", [("kind", "post"), ("state", "done")])),
         ]
     }
@@ -60,26 +63,32 @@ enum WeekReviewPage: MirrorPage {
             (review.posts.count, "post", "posts"), (review.replies, "reply", "replies"),
             (review.favorites, "favorite", "favorites"),
         ])
-        guard let last = parts.last else { return "The bot said nothing in the last seven days." }
+        guard let last = parts.last else {
+            return localized("The bot said nothing in the last seven days.")
+        }
         let list =
             parts.count > 1
-            ? "\(parts.dropLast().joined(separator: ", ")) and \(last)" : last
-        return "In the last seven days: \(list)."
+            ? localized("\(Sentences.list(parts.dropLast())) and \(last)") : last
+        return localized("In the last seven days: \(list).")
     }
 
     private static func likenessSentence(_ review: WeekReview) -> String? {
         guard let share = review.likeness.share else { return nil }
         let sentence =
-            "\(Words.percent(share)) of the posts fall into hours in which the human posts as often."
+            localized(
+                "\(Words.percent(share)) of the posts fall into hours in which the human posts as often."
+            )
         guard let expected = review.likeness.expected else { return sentence }
-        return "\(sentence) As many posts drawn from the human’s own hours would reach about "
-            + "\(Words.percent(expected))."
+        let comparison = localized(
+            "As many posts drawn from the human’s own hours would reach about \(Words.percent(expected))."
+        )
+        return Sentences.joined([sentence, comparison])
     }
 
     private static func day(_ day: WeekReview.Day, _ words: Words) -> PageContext {
         [
             "day": .text(
-                "\(StatsReport.weekdays[day.day.weekday - 1]), \(words.shortDay(day.day))"),
+                words.shortDayWithWeekday(day.day)),
             "posts": .number(day.posts),
             "usual": .text(day.usual.map { String(format: "%.1f", $0) } ?? "–"),
         ]
@@ -106,9 +115,9 @@ enum WeekReviewPage: MirrorPage {
     {
         var context = post(answered.reply, request)
         context["whom"] = .account(
-            answered.reply.person.map { ListWords.name($0.name) } ?? "somebody")
+            answered.reply.person.map { ListWords.name($0.name) } ?? localized("somebody"))
         context["count"] = .text(
-            "\(Words.count(answered.answers, "answer")), as far as the bot heard.")
+            localized("\(Words.count(answered.answers, "answer")), as far as the bot heard."))
         return context
     }
 
@@ -126,11 +135,13 @@ enum WeekReviewPage: MirrorPage {
     private static func sentence(_ reason: WeekReview.OddPost.Reason) -> String {
         switch reason {
         case .written(let minute):
-            "It was written at \(minute), and said at another time of the day."
+            localized("It was written at \(minute), and said at another time of the day.")
         case .hour(let share):
-            "In this hour the human has only \(Words.percent(share, digits: 1)) of their posts."
+            localized(
+                "In this hour the human has only \(Words.percent(share, digits: 1)) of their posts."
+            )
         case .language(let language):
-            "No other post of the week is in its language (\(language))."
+            localized("No other post of the week is in its language (\(language)).")
         }
     }
 }

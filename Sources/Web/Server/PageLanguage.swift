@@ -1,0 +1,26 @@
+import HTTPTypes
+import Hummingbird
+import Localization
+
+/// Answers in the language that the browser prefers, or in the process's if it prefers neither
+/// (RFC 9110, section 12.5.4).
+struct PageLanguage: RouterMiddleware {
+    typealias Context = WebContext
+
+    func handle(
+        _ request: Request, context: WebContext,
+        next: (Request, WebContext) async throws -> Response
+    ) async throws -> Response {
+        let language =
+            Language.preferred(byAccepted: request.headers[values: .acceptLanguage]) ?? .current
+        var response = try await Language.$current.withValue(language) {
+            try await next(request, context)
+        }
+        guard response.headers[.contentType]?.hasPrefix("text/html") == true else {
+            return response
+        }
+        response.headers[.contentLanguage] = language.rawValue
+        response.headers[values: .vary].append("Accept-Language")
+        return response
+    }
+}
