@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Storage
 import Synchronization
 
@@ -95,7 +96,8 @@ extension Console {
                 flush: {
                     guard let code = output.writeBuffer() else { return }
                     throw CommandError(
-                        .unavailable, "could not write the output: \(FileFault(code, at: nil))")
+                        .unavailable,
+                        localized("could not write the output: \(FileFault(code, at: nil))"))
                 }),
             error: Output(
                 terminal: Terminal(descriptor: STDERR_FILENO, environment: environment),

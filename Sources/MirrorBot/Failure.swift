@@ -4,6 +4,7 @@ import Control
 import Favorites
 import Foundation
 import Import
+import Localization
 import MeCab
 import Mirroring
 import Networks
@@ -46,15 +47,19 @@ struct Failure {
     /// Prints the error, or the requested help or version, and returns the exit code.
     func tell() -> Int32 {
         if let usageError {
-            let text =
-                "error: \(Printable.lines(usageError.message))\n\(CommandPath.usage(of: usageError.command, under: root))\n"
-            StandardError.write(text)
+            let usage = CommandPath.usage(of: usageError.command, under: root)
+            StandardError.write(Self.line(usageError.message) + usage + "\n")
             return ExitStatus.usage.rawValue
         }
         guard let status else { return tellAsParser() }
-        StandardError.write("error: \(Printable.lines("\(error)"))\n")
+        StandardError.write(Self.line(error))
         if let hint { StandardError.write("  \(hint)\n") }
         return status.rawValue
+    }
+
+    /// The line that tells a person of an error.
+    static func line(_ error: Any) -> String {
+        localized("error: \(Printable.lines("\(error)"))") + "\n"
     }
 
     /// Prints help, the version or a usage error with the parser's text, and returns the exit code.
@@ -178,7 +183,8 @@ struct Failure {
     }
 
     private var hint: String? {
-        status == .bug ? "this is a bug; please report it with the command and the line above" : nil
+        status == .bug
+            ? localized("this is a bug; please report it with the command and the line above") : nil
     }
 
     /// ArgumentParser's own error types are internal; they are recognized by their exit code.
@@ -202,9 +208,9 @@ struct CommandError: Error, CustomStringConvertible {
 /// The input ended where an answer was expected, or Ctrl-C was pressed while keys are read one by
 /// one.
 struct InputEnded: Error, CustomStringConvertible {
-    static let nothing = InputEnded(cause: "nothing was entered")
+    static var nothing: InputEnded { InputEnded(cause: localized("nothing was entered")) }
 
     let cause: String
 
-    var description: String { "\(cause); nothing was changed" }
+    var description: String { localized("\(cause); nothing was changed") }
 }

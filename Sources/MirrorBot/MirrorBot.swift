@@ -3,6 +3,7 @@ import Commit
 import Control
 import Fleet
 import Foundation
+import Localization
 import Mirroring
 
 /// The program with its commands.
@@ -126,23 +127,45 @@ struct MirrorBot: AsyncParsableCommand {
 
     private static func run(_ arguments: [String], in console: Console) async -> Int32 {
         var commandType: any ParsableCommand.Type = MirrorBot.self
+        var language = Language.english
         do {
-            var command = try await parse(arguments)
+            let command = try await parse(arguments)
             commandType = type(of: command)
-            if var asynchronous = command as? any AsyncParsableCommand {
-                try await asynchronous.run()
-            } else {
-                try command.run()
-            }
+            language = self.language(of: command, in: console)
+            try await Language.$current.withValue(language) { try await perform(command) }
             try console.output.flush()
             return 0
         } catch {
-            return Failure(error, of: commandType, under: MirrorBot.self).tell()
+            let failure = Failure(error, of: commandType, under: MirrorBot.self)
+            return Language.$current.withValue(language) { failure.tell() }
         }
     }
 }
 
 extension MirrorBot {
+    private static func perform(_ command: any ParsableCommand) async throws {
+        var command = command
+        if var asynchronous = command as? any AsyncParsableCommand {
+            try await asynchronous.run()
+        } else {
+            try command.run()
+        }
+    }
+
+    /// The language of the terminal for the set-up, if the terminal supports its letters, and for
+    /// what sends notices and pages; English for the other commands, whose tables and lists have no
+    /// translation.
+    private static func language(of command: any ParsableCommand, in console: Console) -> Language {
+        switch command {
+        case is SetupCommand where !console.error.terminal.isUnicode,
+            is LoginCommand where !console.error.terminal.isUnicode:
+            .english
+        case is SetupCommand, is LoginCommand, is RunCommand, is WebCommand:
+            Language.ofTerminal { console.environment[$0] }
+        default: .english
+        }
+    }
+
     /// The command that the arguments name.
     ///
     /// - Throws: ``UnknownCommand`` for a misspelled command; ``MissingSlot``; the parser's errors.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Blocking
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Posts
 import Settings
@@ -131,7 +132,7 @@ struct MirrorOptions: ParsableArguments {
             environment: Console.current.environment,
             folder: Console.current.folder)
         for warning in values.warnings {
-            StandardError.write("warning: \(Printable.line(warning))\n")
+            StandardError.write(localized("warning: \(Printable.line(warning))") + "\n")
         }
         return (values, problems)
     }
@@ -139,7 +140,7 @@ struct MirrorOptions: ParsableArguments {
     /// Writes the warnings about the values that are stored for a mirror.
     static func tellWarnings(about values: SettingValues) {
         for warning in values.storedWarnings {
-            StandardError.write("warning: \(Printable.line(warning))\n")
+            StandardError.write(localized("warning: \(Printable.line(warning))") + "\n")
         }
     }
 
@@ -203,7 +204,7 @@ struct MirrorOptions: ParsableArguments {
                 throw await mirror.firstMissing(error)
             } catch let error as ChangeRefusal where error.code == .nothingLearned {
                 let missing = ConfigurationError(
-                    "the human's past", "has not been read", part: .posts)
+                    localized("the human's past"), localized("has not been read"), part: .posts)
                 let firstMissing = await mirror.firstMissing(missing)
                 if firstMissing != missing { throw firstMissing }
                 throw error
@@ -318,8 +319,9 @@ struct MirrorOptions: ParsableArguments {
         } catch let error as ConfigurationError {
             throw CommandError(
                 .tryLater,
-                "\(error); it was moved while this command worked, so what it changed may be missing there"
-            )
+                localized(
+                    "\(error); it was moved while this command worked, so what it changed may be missing there"
+                ))
         }
     }
 
@@ -339,7 +341,7 @@ struct MirrorOptions: ParsableArguments {
                 throw try await mirror.missingTimeZone()
             }
             if let sentence = mirror.zoneToCome(record) {
-                StandardError.write("note: \(sentence)\n")
+                StandardError.write(localized("note: \(sentence)") + "\n")
             }
             return try await body(mirror, zone)
         }

@@ -1,3 +1,4 @@
+import Localization
 import Testing
 
 @testable import MirrorBot
@@ -79,6 +80,28 @@ import Testing
         for columns in 1...12 {
             #expect(Printable.width(Printable.line(text, columns: columns)) <= columns)
         }
+    }
+
+    /// A sign stays with the character to which it belongs.
+    @Test(arguments: [
+        (
+            "本人はどこに投稿していますか？ 入力してください。", 10,
+            ["本人はどこ", "に投稿して", "いますか？", "入力してく", "ださい。"]
+        ),
+        ("「ab」と mirror-bot run です。", 12, ["「ab」と", "mirror-bot", "run です。"]),
+        ("plain words here", 11, ["plain words", "here"]), ("", 10, []),
+    ])
+    func japaneseIsWrappedBetweenCharacters(
+        _ text: String, _ columns: Int, _ expected: [String]
+    ) {
+        Language.$current.withValue(.japanese) {
+            #expect(Printable.wrapped(text, columns: columns) == expected)
+        }
+    }
+
+    @Test func englishIsWrappedBetweenWords() {
+        let text = "本人はどこに投稿して"
+        #expect(Printable.wrapped("say \(text)", columns: 6) == ["say", text])
     }
 
     @Test(arguments: [("ab", 4, "ab  "), ("日", 4, "日  "), ("abcd", 2, "abcd"), ("", 1, " ")])

@@ -120,6 +120,37 @@ import Testing
         await sandbox.stop()
     }
 
+    /// Where the locale says so, the set-up speaks Japanese: its steps, its questions, and what is
+    /// wrong with an answer.
+    @Test func aJapaneseTerminalIsSpokenToInJapanese() async throws {
+        let sandbox = try await SetupPast.sandbox()
+        let locale = ["LANG": "ja_JP.UTF-8", "COLUMNS": "300"]
+        let ending = try await stage.type(
+            ["setup", "--token"],
+            [
+                ("ネットワークまたはパス [mastodon]：", "myspace"), ("ネットワークまたはパス [mastodon]：", ""),
+                ("本人のアカウントのサーバー", sandbox.url), ("アクセストークン：", ""),
+                ("アクセストークン：", sandbox.humanToken),
+            ], environment: locale)
+        #expect(ending.status == 78, "\(ending.error)")
+        for sentence in [
+            "  ○ 本人のアカウント、またはアーカイブ\n", "\n1/", "：本人のアカウント、またはアーカイブ\n",
+            "「myspace」はネットワークでもファイルでもありません。mastodon、x、blueskyのいずれか、またはパスを入力してください\n",
+            "答えが必要です。Ctrl-Cで終わります\n", "ネットワーク [mastodon]：\nエラー：何も入力されませんでした。準備はまだ終わっていません。",
+            "続きは mirror-bot setup で再開できます\n",
+        ] { #expect(ending.error.contains(sentence), "\(sentence) is missing in \(ending.error)") }
+        #expect(
+            ending.output == "ミラーdefaultの本人はMastodonの@haruka@sandbox.exampleです\n",
+            "\(ending.output)")
+        #expect(JapaneseScreen.foreignWords(in: ending.output + ending.error).isEmpty)
+        let english = try await stage.type(
+            ["setup", "--token"], [], environment: ["LANG": "ja_JP.UTF-8", "LC_CTYPE": "C"])
+        #expect(
+            english.error.contains("These steps lead to the first post."),
+            "a terminal without Unicode shows no Japanese: \(english.error)")
+        await sandbox.stop()
+    }
+
     /// Friendica does not give out what its people wrote; WordPress takes a profile and keeps
     /// nothing of it.
     @Test func aProfileThatNoProgramCanWriteIsWrittenByHand() async throws {
@@ -402,6 +433,27 @@ import Testing
         #expect(ending.status == 0, "\(ending.error)")
         await expect(sandbox.ledger.deliveries) { !$0.isEmpty }
         await sandbox.stop()
+    }
+}
+
+/// What a set-up in Japanese prints.
+enum JapaneseScreen {
+    /// What is the same in each language: names, what a person types, and keys.
+    private static let names: Set<String> = [
+        "mastodon", "Mastodon", "x", "X", "bluesky", "Bluesky", "mirror-bot", "default",
+        "myspace", "human", "HOST", "https", "Ctrl-C", "IANA",
+    ]
+
+    /// The words of another script that are no name, command, setting or address.
+    static func foreignWords(in text: String) -> [String] {
+        let sentences =
+            text
+            .replacing(/https?:\/\/[!-~]+/, with: "")
+            .replacing(/mirror-bot(?: [a-z]+| --[a-z-]+)+/, with: "")
+            .replacing(/@[!-~]+/, with: "")
+            .replacing(/[A-Z]+(?:_[A-Z]+)+/, with: "")
+        return sentences.matches(of: /[A-Za-z][A-Za-z-]*/).map { String($0.output) }
+            .filter { !names.contains($0) }
     }
 }
 

@@ -39,6 +39,28 @@ import Testing
         }
     }
 
+    /// A line of Japanese, which has no spaces, ends between two characters.
+    @Test(arguments: [40, 80, 120]) func theJapaneseChecklistFits(_ columns: Int) async throws {
+        let stage = try Stage(["COLUMNS": "\(columns)", "LANG": "ja_JP.UTF-8"])
+        let ending = try await stage.run("setup")
+        #expect(ending.status == 78)
+        #expect(ending.output.contains("  ○ 本人のアカウント、またはアーカイブ\n"), "\(ending.output)")
+        #expect(ending.output.contains("\n    → mirror-bot login mastodon --as human\n"))
+        #expect(wideLines(ending.output, columns).isEmpty, "\(ending.output)")
+    }
+
+    @Test(arguments: [
+        ("はい", true), ("いいえ", false), ("y", true), ("NO", false), ("", true),
+    ])
+    func yesAndNoAreSaidInEitherLanguage(_ answer: String, _ isYes: Bool) throws {
+        let console = RecordedConsole(environment: [:], folder: "/", answers: [("Well?", answer)])
+            .console
+        let agrees = try Console.$current.withValue(console) {
+            try Question.confirm("Well? [Y/n] ", default: true)
+        }
+        #expect(agrees == isYes)
+    }
+
     @Test(arguments: [40, 80, 120], ["C.UTF-8", "C"])
     func theQuestionsAndThePreviewFit(_ columns: Int, _ locale: String) async throws {
         let sandbox = try await SetupPast.sandbox()

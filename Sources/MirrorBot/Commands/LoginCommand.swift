@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Networks
 import Posts
@@ -100,10 +101,12 @@ struct LoginCommand: AsyncParsableCommand {
             outcome = try await mirror.keep(opened, isKept: !print)
         } catch {
             // The token that the network has issued is not used.
-            if let problem = await login.withdraw() { StandardError.tell("warning: \(problem)") }
+            if let problem = await login.withdraw() {
+                StandardError.tell(localized("warning: \(problem)"))
+            }
             throw error
         }
-        for warning in outcome.warnings { StandardError.tell("warning: \(warning)") }
+        for warning in outcome.warnings { StandardError.tell(localized("warning: \(warning)")) }
         try tell(outcome)
         if !output.json {
             for line in outcome.rules { StandardError.write(Printable.line(line) + "\n") }
@@ -119,13 +122,15 @@ struct LoginCommand: AsyncParsableCommand {
         guard let replacement else { return }
         let before = replacement.before
         let after = replacement.after
-        let question =
-            "Take \(Printable.line(after)) as the \(role.rawValue) in the place of \(Printable.line(before))?"
+        let question = localized(
+            "Take \(Printable.line(after)) as \(role.phrase) in the place of \(Printable.line(before))?"
+        )
         guard let refusal = replacement.refusal else {
-            StandardError.tell("Nothing was learned of \(before) yet, and nothing was sent.")
+            StandardError.tell(
+                localized("Nothing was learned of \(before) yet, and nothing was sent."))
             if try !yes && !Question.confirm("\(question) [Y/n] ", default: true) {
                 throw CommandError(
-                    .usage, "the \(role.rawValue) is \(before) as before; nothing was changed")
+                    .usage, localized("\(role.phrase) is \(before) as before; nothing was changed"))
             }
             return
         }
@@ -136,12 +141,14 @@ struct LoginCommand: AsyncParsableCommand {
 
     private func tell(_ outcome: LoggedIn) throws {
         if output.json { return try JSONOutput.print(outcome) }
-        let name = "@\(Printable.line(outcome.handle)) on \(outcome.network.displayName)"
+        let name = localized(
+            "@\(Printable.line(outcome.handle)) on \(outcome.network.displayName)")
         guard !outcome.isKept else {
-            return show("the \(role.rawValue) of mirror \(outcome.mirror) is \(name)")
+            return show(localized("\(role.phrase) of mirror \(outcome.mirror) is \(name)"))
         }
         for variable in outcome.variables { show("\(variable.name)=\(variable.value)") }
-        StandardError.write("set these for the \(role.rawValue), \(name); nothing was kept here\n")
+        StandardError.write(
+            localized("set these for \(role.phrase), \(name); nothing was kept here") + "\n")
     }
 
     /// Prints a line; the flag `print` hides the function of that name.
@@ -161,8 +168,9 @@ struct LoginCommand: AsyncParsableCommand {
         guard !hasGivenSecret || questions.contains(where: \.isToken) else {
             throw CommandError(
                 .usage,
-                "--token-file is of no use on \(network.displayName), where other values open an account; log in without it"
-            )
+                localized(
+                    "--token-file is of no use on \(network.displayName), where other values open an account; log in without it"
+                ))
         }
         return try await LoginConversation(
             steps: steps, questions: questions, given: [.server: server, .handle: handle],
@@ -186,10 +194,12 @@ private enum TokenFile {
             data = try FileTrust.contents(of: path, atMost: mostBytes, refusing: .none)
         } catch {
             throw CommandError(
-                .badData, "--token-file \(Printable.line(name)) \(error.text(following: path))")
+                .badData,
+                localized("--token-file \(Printable.line(name)) \(error.text(following: path))"))
         }
         guard let data else {
-            throw CommandError(.badData, "--token-file \(Printable.line(name)) does not exist")
+            throw CommandError(
+                .badData, localized("--token-file \(Printable.line(name)) does not exist"))
         }
         let text = String(decoding: data, as: UTF8.self).trimmingCharacters(
             in: .whitespacesAndNewlines)
@@ -197,7 +207,8 @@ private enum TokenFile {
             !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
         else {
             throw CommandError(
-                .badData, "--token-file \(Printable.line(name)) is not a line with one secret")
+                .badData,
+                localized("--token-file \(Printable.line(name)) is not a line with one secret"))
         }
         return Secret(text)
     }
@@ -231,6 +242,16 @@ struct LogoutCommand: AsyncParsableCommand {
     }
 }
 
+extension AccountRole {
+    /// The account in a sentence, as "the bot".
+    var phrase: String {
+        switch self {
+        case .human: localized("the human")
+        case .bot: localized("the bot")
+        }
+    }
+}
+
 /// Reads one of the two roles from the command line.
 enum RoleArgument {
     static func role(_ text: String) throws -> AccountRole {
@@ -244,11 +265,14 @@ enum RoleArgument {
 /// Reads the name of a network from the command line.
 enum NetworkArgument {
     /// The names of all networks, separated by commas.
-    static let names = NetworkName.known.map(\.rawValue).joined(separator: ", ")
+    static var names: String {
+        NetworkName.known.map(\.rawValue).joined(separator: localized(", "))
+    }
 
     static func network(_ text: String) throws -> NetworkName {
         guard let network = NetworkName(rawValue: text.lowercased()) else {
-            throw ValidationError("\"\(text.prefix(40))\" is no network; expected \(names)")
+            throw ValidationError(
+                localized("\"\(text.prefix(40))\" is no network; expected \(names)"))
         }
         return network
     }

@@ -2,6 +2,7 @@ import Archive
 import ArgumentParser
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Outbox
 import Posts
@@ -54,10 +55,12 @@ struct PlanShowCommand: AsyncParsableCommand {
             else {
                 guard try await mirror.table.record().past != nil else {
                     throw ConfigurationError(
-                        "the human's past",
-                        "has not been read; run mirror-bot train scheduler first", part: .posts)
+                        localized("the human's past"),
+                        localized("has not been read; run mirror-bot train scheduler first"),
+                        part: .posts)
                 }
-                throw CommandError(.badData, "could not plan \(day): no archived post is older")
+                throw CommandError(
+                    .badData, localized("could not plan \(day): no archived post is older"))
             }
             if json {
                 try JSONOutput.print(report)

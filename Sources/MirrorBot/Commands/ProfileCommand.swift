@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Networks
 import Posts
@@ -57,11 +58,14 @@ struct ProfileOffer {
             try await mirror.settleProfile()
             return true
         }
-        guard try agrees("Write this into the profile of @\(Printable.line(proposal.bot))?") else {
+        guard
+            try agrees(
+                localized("Write this into the profile of @\(Printable.line(proposal.bot))?"))
+        else {
             return false
         }
         try await write(proposal)
-        print("written")
+        print(localized("written"))
         return true
     }
 
@@ -78,24 +82,26 @@ struct ProfileOffer {
         guard try await mirror.writeProfile(proposal) else {
             throw CommandError(
                 .tryLater,
-                "could not write the profile: somebody changed it meanwhile; look at it again")
+                localized(
+                    "could not write the profile: somebody changed it meanwhile; look at it again"))
         }
     }
 
     private func show(_ proposal: ProfileProposal) {
-        let name = "@\(Printable.line(proposal.bot)) on \(proposal.network.displayName)"
+        let name = localized(
+            "@\(Printable.line(proposal.bot)) on \(proposal.network.displayName)")
         if let present = proposal.present {
-            print("\(name) says now:")
+            print(localized("\(name) says now:"))
             for line in Self.lines(present) { print(line) }
         } else {
-            print("\(name): paste this line into its profile:")
+            print(localized("\(name): paste this line into its profile:"))
             print("  \(Printable.line(proposal.line))")
         }
         if let proposed = proposal.proposed {
-            print("and would say:")
+            print(localized("and would say:"))
             for line in Self.lines(proposed) { print(line) }
         } else if proposal.present != nil, proposal.notes.isEmpty {
-            print("nothing to do: it says whose mirror it is")
+            print(localized("nothing to do: it says whose mirror it is"))
         }
         for note in proposal.notes { print("! \(Printable.line(note))") }
     }
@@ -103,7 +109,7 @@ struct ProfileOffer {
     private static func lines(_ text: ProfileProposal.Text) -> [String] {
         let bio = text.bio.split(separator: "\n", omittingEmptySubsequences: false)
         let rows = text.fields.map {
-            "\($0.name): \($0.value)" + ($0.verified == nil ? "" : " (verified)")
+            "\($0.name): \($0.value)" + ($0.verified == nil ? "" : " " + localized("(verified)"))
         }
         return (bio.map(String.init) + rows).map { "  | " + Printable.line($0) }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Control
+import Localization
 import Mirroring
 import Posts
 import Settings
@@ -56,22 +57,30 @@ struct RebindCommand: AsyncParsableCommand {
 
     /// Returns the bound account, that of the credentials, and the consequences.
     static func lines(_ rebinding: Rebinding) -> [String] {
-        let bound = rebinding.bound.map { Printable.line($0.name()) } ?? "none yet"
-        let start = "\(rebinding.role.rawValue): now \(bound); logged in is "
+        let bound = rebinding.bound.map { Printable.line($0.name()) } ?? localized("none yet")
+        let newName = Printable.line(BoundAccount(rebinding.found).name())
+        let start =
+            switch rebinding.role {
+            case .human: localized("human: now \(bound); logged in is \(newName)")
+            case .bot: localized("bot: now \(bound); logged in is \(newName)")
+            }
         let consequences =
             switch rebinding.role {
             case .bot:
                 [
-                    "the history, people and what was learned stay",
-                    "waiting replies and favorites are dropped; nothing older than now is answered or favorited",
+                    localized("the history, people and what was learned stay"),
+                    localized(
+                        "waiting replies and favorites are dropped; nothing older than now is answered or favorited"
+                    ),
                 ]
             case .human:
                 [
-                    "archived posts of the human and what was learned stay; mirror-bot train clear removes them",
-                    "the human's feeds are read from their newest posts on",
+                    localized(
+                        "archived posts of the human and what was learned stay; mirror-bot train clear removes them"
+                    ),
+                    localized("the human's feeds are read from their newest posts on"),
                 ]
             }
-        let newName = Printable.line(BoundAccount(rebinding.found).name())
-        return [start + newName] + consequences.map { "  " + $0 }
+        return [start] + consequences.map { "  " + $0 }
     }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Fleet
 import Foundation
+import Localization
 import Mirroring
 import Outbox
 
@@ -79,7 +80,8 @@ struct RunCommand: AsyncParsableCommand {
                 if let retirement = try await mirror.table.record().retirement {
                     if retirement.isOver { throw retirement.retiredError(of: mirror.name) }
                     guard !dryRun || !retirement.isDue(at: mirror.clock.now) else {
-                        return print("nothing would be sent: mirror \(mirror.name) retires")
+                        return print(
+                            localized("nothing would be sent: mirror \(mirror.name) retires"))
                     }
                 }
                 if dryRun { return try await printDryRun(worker) }
@@ -87,11 +89,13 @@ struct RunCommand: AsyncParsableCommand {
                     worker.notePause()
                     await worker.notePass()
                     let pauseEnd = pause.ending(in: try await mirror.knownTimeZone())
-                    return print("nothing was done: mirror \(mirror.name) pauses \(pauseEnd)")
+                    return print(
+                        localized("nothing was done: mirror \(mirror.name) pauses \(pauseEnd)"))
                 }
                 guard try await worker.runOnce() else {
                     throw CommandError(
-                        .tryLater, "could not run: another worker holds mirror \(mirror.name)")
+                        .tryLater,
+                        localized("could not run: another worker holds mirror \(mirror.name)"))
                 }
             }
         }
@@ -101,10 +105,10 @@ struct RunCommand: AsyncParsableCommand {
         let printed = PrintedActions()
         let plan = try await worker.dryRun { action in printed.add(action) }
         for line in plan.map(DryRunView.lines) ?? [
-            "no plan: the human's past has not been read, or the archive is empty"
+            localized("no plan: the human's past has not been read, or the archive is empty")
         ] { print(line) }
         for action in printed.all { print(DryRunView.line(action)) }
-        print("dry run: nothing was sent, nothing was kept")
+        print(localized("dry run: nothing was sent, nothing was kept"))
     }
 }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Posts
 import Settings
@@ -195,9 +196,10 @@ enum ConsentArgument {
                 $0.rawValue == text.lowercased()
             })
         else {
-            let names = HumanConsent.Ground.statements.map(\.rawValue).joined(separator: ", ")
+            let names = HumanConsent.Ground.statements.map(\.rawValue).joined(
+                separator: localized(", "))
             throw ValidationError(
-                "\"\(text.prefix(40))\" is no statement; expected one of \(names)")
+                localized("\"\(text.prefix(40))\" is no statement; expected one of \(names)"))
         }
         return ground
     }

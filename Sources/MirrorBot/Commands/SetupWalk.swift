@@ -2,6 +2,7 @@ import ArgumentParser
 import Control
 import Foundation
 import Import
+import Localization
 import Mirroring
 import Networks
 import Posts
@@ -50,11 +51,14 @@ struct SetupWalk {
         } catch let inputEnd as InputEnded {
             // If the position cannot be read, no next step is named.
             let next = try? await position().steps.first { !$0.isDone }
-            let nextStep = next.map { "; \($0.next)" } ?? ""
+            let cause = inputEnd.cause
+            let setup = command("setup")
             throw CommandError(
                 .configuration,
-                "\(inputEnd.cause); the setup is not finished\(nextStep); \(command("setup")) goes on there"
-            )
+                next.map {
+                    localized(
+                        "\(cause); the setup is not finished; \($0.next); \(setup) goes on there")
+                } ?? localized("\(cause); the setup is not finished; \(setup) goes on there"))
         }
     }
 
@@ -62,13 +66,15 @@ struct SetupWalk {
         var position = try await position()
         guard !position.steps.isEmpty else {
             return print(
-                "this mirror is set up; \(command("status")) shows how it is, \(command("run")) starts it"
-            )
+                localized(
+                    "this mirror is set up; \(command("status")) shows how it is, \(command("run")) starts it"
+                ))
         }
         if canAsk {
             tell(
-                "These steps lead to the first post. Ctrl-C stops; the same command goes on where it was."
-            )
+                localized(
+                    "These steps lead to the first post. Ctrl-C stops; the same command goes on where it was."
+                ))
             for line in NextStep.overview(position.steps, terminal: .error) {
                 StandardError.write(line + "\n")
             }
@@ -81,7 +87,7 @@ struct SetupWalk {
             position = try await self.position()
             if isDone, position.isOpen(step.kind) {
                 postponedSteps.insert(step.kind)
-                tell("This step stays open for now; \(step.command) tries it again.")
+                tell(localized("This step stays open for now; \(step.command) tries it again."))
             }
         }
         try await end(position)
@@ -102,14 +108,14 @@ struct SetupWalk {
                 return true
             }
         } catch let error where Self.isMendable(error) {
-            StandardError.write("error: \(Printable.lines("\(error)"))\n")
+            StandardError.write(Failure.line(error))
             guard canAsk else {
                 postponedSteps.insert(step.kind)
                 return false
             }
             guard Self.withoutQuestion.contains(step.kind) else { return false }
             if Self.isLasting(error) { return try await skip(step) }
-            if try !Question.confirm("Try again? [Y/n] ", default: true) {
+            if try !Question.confirm(localized("Try again? [Y/n] "), default: true) {
                 postponedSteps.insert(step.kind)
             }
             return false
@@ -130,10 +136,11 @@ struct SetupWalk {
     private mutating func skip(_ step: SetupStep) async throws -> Bool {
         postponedSteps.insert(step.kind)
         tell(
-            "Another try would end in the same way. Do what the error says; then \(step.command) does this step."
-        )
+            localized(
+                "Another try would end in the same way. Do what the error says; then \(step.command) does this step."
+            ))
         guard step.kind == .profile,
-            try Question.confirm("Is it done by hand? [y/N] ", default: false)
+            try Question.confirm(localized("Is it done by hand? [y/N] "), default: false)
         else {
             return false
         }
@@ -175,10 +182,11 @@ struct SetupWalk {
         }
         guard canAsk else { return .postponed }
         tell(
-            "Where does the human post? Type \(NetworkArgument.names), or the path of a downloaded archive of theirs."
-        )
+            localized(
+                "Where does the human post? Type \(NetworkArgument.names), or the path of a downloaded archive of theirs."
+            ))
         switch try Question.answer(
-            "Network or path [\(proposal(.human, position))]: ",
+            localized("Network or path [\(proposal(.human, position))]: "),
             default: proposal(.human, position), PostSource.init)
         {
         case .network(let network):
@@ -193,10 +201,10 @@ struct SetupWalk {
         if isFirstTry, let ground = setup.consent { return try await state(ground) }
         guard canAsk else { return .postponed }
         let answer = try Question.answer(
-            "Who agreed? \(HumanConsent.Ground.choices) [later]: ", default: "later",
+            localized("Who agreed? \(HumanConsent.Ground.choices) [later]: "), default: "later",
             ConsentArgument.answer)
         guard let answer else {
-            tell("Until somebody did, it learns and plans, and sends nothing.")
+            tell(localized("Until somebody did, it learns and plans, and sends nothing."))
             return .postponed
         }
         return try await state(answer)
@@ -206,11 +214,12 @@ struct SetupWalk {
     private func state(_ ground: HumanConsent.Ground) async throws -> Outcome {
         if ground == .heirs, canAsk {
             tell(
-                "A memorial only posts: it answers nobody and favorites nothing, and the bot's profile says so."
-            )
-            if try Question.confirm("Is the mirror a memorial? [Y/n] ", default: true) {
+                localized(
+                    "A memorial only posts: it answers nobody and favorites nothing, and the bot's profile says so."
+                ))
+            if try Question.confirm(localized("Is the mirror a memorial? [Y/n] "), default: true) {
                 _ = try await set(Setting.memorial.name, "yes")
-                tell("\(command("retire --on DATE")) gives it an end.")
+                tell(localized("\(command("retire --on DATE")) gives it an end."))
             }
         }
         return try await set(Setting.humanConsent.name, ground.rawValue)
@@ -221,21 +230,26 @@ struct SetupWalk {
             return try await logIn(.bot, on: network, isFirstTry: isFirstTry)
         }
         guard canAsk else { return .postponed }
-        let correction = position.replaceableHuman.map {
-            " The human is @\(Printable.line($0)); if that is wrong, type human to log in again."
-        }
+        let human = position.replaceableHuman.map { Printable.line($0) }
+        let names = NetworkArgument.names
         tell(
-            "The bot is an account of its own, which you have made at its network. Type the network: "
-                + "\(NetworkArgument.names)." + (correction ?? ""))
+            human.map {
+                localized(
+                    "The bot is an account of its own, which you have made at its network. Type the network: \(names). The human is @\($0); if that is wrong, type human to log in again."
+                )
+            }
+                ?? localized(
+                    "The bot is an account of its own, which you have made at its network. Type the network: \(names)."
+                ))
         let network = try Question.answer(
-            "Network [\(proposal(.bot, position))]: ", default: proposal(.bot, position)
+            localized("Network [\(proposal(.bot, position))]: "), default: proposal(.bot, position)
         ) { answer in
-            correction != nil && answer.lowercased() == "human"
+            human != nil && answer.lowercased() == "human"
                 ? nil : try NetworkArgument.network(answer)
         }
         if let network { return try await logIn(.bot, on: network, isFirstTry: isFirstTry) }
         let humanNetwork = try Question.answer(
-            "Network of the human [\(proposal(.human, position))]: ",
+            localized("Network of the human [\(proposal(.human, position))]: "),
             default: proposal(.human, position),
             NetworkArgument.network)
         _ = try await logIn(.human, on: humanNetwork, isFirstTry: false)
@@ -267,9 +281,11 @@ struct SetupWalk {
         if !(isFirstTry && setup.acknowledgePolicy) {
             guard canAsk else { return .postponed }
             tell(policy.summary)
-            guard try Question.confirm("Do you know these rules, and agree? [y/N] ", default: false)
+            guard
+                try Question.confirm(
+                    localized("Do you know these rules, and agree? [y/N] "), default: false)
             else {
-                tell("Until you do, the bot publishes nothing there.")
+                tell(localized("Until you do, the bot publishes nothing there."))
                 return .postponed
             }
         }
@@ -284,7 +300,8 @@ struct SetupWalk {
         if isFirstTry, let path = setup.archive { return try await read(path) }
         guard position.hasHuman else {
             guard canAsk else { return .postponed }
-            return try await read(try Question.answer("Path of the human's archive: ") { $0 })
+            return try await read(
+                try Question.answer(localized("Path of the human's archive: ")) { $0 })
         }
         guard try agreesToPay(position) else { return .postponed }
         try await perform(TrainSchedulerCommand.self, [])
@@ -296,20 +313,26 @@ struct SetupWalk {
     private func decideOnArchive(isFirstTry: Bool) async throws -> Outcome {
         let setting = Setting.trustArchive.name
         if isFirstTry, setup.trustArchive { return try await set(setting, "yes") }
-        let question =
-            "May the bot publish these posts although nobody can be asked whether they are still there?"
         guard canAsk else {
             tell(
-                "\(setting) is set to no: nobody can be asked whether posts of the archive are still there; with "
-                    + "--trust-archive they are published.")
+                localized(
+                    "\(setting) is set to no: nobody can be asked whether posts of the archive are still there; with --trust-archive they are published."
+                ))
             return try await set(setting, "no")
         }
         tell(
-            "Without the human's account mirror-bot cannot find out which posts of the archive were deleted since it was "
-                + "downloaded.")
-        let agrees = try Question.confirm("\(question) [y/N] ", default: false)
+            localized(
+                "Without the human's account mirror-bot cannot find out which posts of the archive were deleted since it was downloaded."
+            ))
+        let agrees = try Question.confirm(
+            localized(
+                "May the bot publish these posts although nobody can be asked whether they are still there? [y/N] "
+            ), default: false)
         if !agrees {
-            tell("The bot publishes none of them until you log the human in or set \(setting)=yes.")
+            tell(
+                localized(
+                    "The bot publishes none of them until you log the human in or set \(setting)=yes."
+                ))
         }
         return try await set(setting, agrees ? "yes" : "no")
     }
@@ -331,7 +354,7 @@ struct SetupWalk {
                 try await perform(TrainClassifierCommand.self, ["--from=\(path)"])
                 return .done
             } catch let error as ImportError where error.code == .nothingToRead {
-                tell("The archive does not hold what the human favorited.")
+                tell(localized("The archive does not hold what the human favorited."))
             }
         }
         guard !position.hasHuman else {
@@ -341,9 +364,11 @@ struct SetupWalk {
         }
         guard canAsk else { return .postponed }
         tell(
-            "Without the human's account, favorites are learned from an archive of X or mastodon-archive."
-        )
-        let path = try Question.optionalLine("Path of one (Enter: the bot favorites nothing): ")
+            localized(
+                "Without the human's account, favorites are learned from an archive of X or mastodon-archive."
+            ))
+        let path = try Question.optionalLine(
+            localized("Path of one (Enter: the bot favorites nothing): "))
         guard !path.isEmpty else { return try await set(Setting.favoriteMode.name, "off") }
         try await perform(TrainClassifierCommand.self, ["--from=\(path)"])
         return .done
@@ -351,14 +376,18 @@ struct SetupWalk {
 
     private func agreesToPay(_ position: SetupPosition) throws -> Bool {
         guard let budget = position.budget, !setup.yes else { return true }
-        let costNote =
-            "Reading the human's account costs money, at most half of the month's \(budget) in all."
         guard canAsk else {
-            tell("\(costNote) With --yes it is read.")
+            tell(
+                localized(
+                    "Reading the human's account costs money, at most half of the month's \(budget) in all. With --yes it is read."
+                ))
             return false
         }
-        tell("\(costNote) The price is printed before anything is read.")
-        return try Question.confirm("Read it now? [Y/n] ", default: true)
+        tell(
+            localized(
+                "Reading the human's account costs money, at most half of the month's \(budget) in all. The price is printed before anything is read."
+            ))
+        return try Question.confirm(localized("Read it now? [Y/n] "), default: true)
     }
 
     // MARK: Time zone and profile
@@ -368,19 +397,22 @@ struct SetupWalk {
         if isFirstTry, let zone = setup.options.timeZone { return try await set(setting, zone) }
         let proposed = try await options.withMirrorOrEmpty { try await $0.proposedTimeZone() }
         if isFirstTry, setup.yes, let zone = proposed {
-            tell("\(setting) is taken to be \(zone.name): \(zone.reason).")
+            tell(localized("\(setting) is taken to be \(zone.name): \(zone.reason)."))
             return try await set(setting, zone.name)
         }
         guard canAsk else { return .postponed }
         tell(
-            "The bot lives by the human's clock. Type their time zone as Europe/Berlin or Asia/Tokyo."
-        )
+            localized(
+                "The bot lives by the human's clock. Type their time zone as Europe/Berlin or Asia/Tokyo."
+            ))
         guard let zone = proposed else {
-            return try await set(setting, try Question.answer("Time zone: ") { $0 })
+            return try await set(setting, try Question.answer(localized("Time zone: ")) { $0 })
         }
-        tell("A guess: \(zone.reason).")
-        return try await set(
-            setting, try Question.answer("Time zone [\(zone.name)]: ", default: zone.name) { $0 })
+        tell(localized("A guess: \(zone.reason)."))
+        let answer = try Question.answer(
+            localized("Time zone [\(zone.name)]: "), default: zone.name
+        ) { $0 }
+        return try await set(setting, answer)
     }
 
     private func writeProfile(_ position: SetupPosition) async throws -> Outcome {
@@ -397,7 +429,7 @@ struct SetupWalk {
             }
             guard !isSettled else { return }
             try await mirror.settleProfile()
-            tell("The profile stays as it is; \(command("profile")) writes it later.")
+            tell(localized("The profile stays as it is; \(command("profile")) writes it later."))
         }
         return .done
     }
@@ -413,10 +445,13 @@ struct SetupWalk {
         let open = position.openSteps
         guard position.isReady, canAsk || open.isEmpty else {
             for line in NextStep.lines(position.steps, terminal: .output) { print(line) }
+            let setup = command("setup")
             throw CommandError(
                 .configuration,
-                "the setup is not finished" + (open.first.map { "; \($0.next)" } ?? "")
-                    + "; \(command("setup")) leads through all steps")
+                open.first.map {
+                    localized(
+                        "the setup is not finished; \($0.next); \(setup) leads through all steps")
+                } ?? localized("the setup is not finished; \(setup) leads through all steps"))
         }
         guard canAsk else {
             return try await setup.start == true ? startWorking() : tellHowToStart()
@@ -425,7 +460,8 @@ struct SetupWalk {
         try await preview(position)
         let starts =
             try setup.start
-            ?? Question.confirm("Start now? It works until Ctrl-C. [Y/n] ", default: true)
+            ?? Question.confirm(
+                localized("Start now? It works until Ctrl-C. [Y/n] "), default: true)
         guard starts else { return tellHowToStart() }
         try await offerFirstPost()
         try await startWorking()
@@ -444,26 +480,30 @@ struct SetupWalk {
                 else { return }
                 if number == 0 {
                     tell(
-                        "\nA first post can leave as soon as it works. This is one that it would choose:"
-                    )
+                        "\n"
+                            + localized(
+                                "A first post can leave as soon as it works. This is one that it would choose:"
+                            ))
                 }
                 let time = LocalTime(proposal.post.created, in: zone)
                 tell(
                     "\n  " + Printable.lines(proposal.says.joined(separator: "\n  "))
-                        + "\n  (from \(time))")
+                        + "\n  " + localized("(from \(time))"))
                 if let cost = proposal.cost {
-                    tell("  It costs \(String(format: "$%.2f", cost)) at most.")
+                    let dollars = String(format: "$%.2f", cost)
+                    tell("  " + localized("It costs \(dollars) at most."))
                 }
                 switch try Question.key(
-                    "s send it, a another one, Enter none: ", among: ["s", "a", "", "q"])
+                    localized("s send it, a another one, Enter none: "),
+                    among: ["s", "a", "", "q"])
                 {
                 case "s":
                     let request = PersonRequest(
                         PublishPost(post: proposal.post.post), seen: proposal.post.seen)
                     _ = try await desk.perform(request)
-                    return tell("It leaves first.")
+                    return tell(localized("It leaves first."))
                 case "a": continue
-                default: return tell("None; the first one comes as planned.")
+                default: return tell(localized("None; the first one comes as planned."))
                 }
             }
         }
@@ -477,12 +517,15 @@ struct SetupWalk {
             let texts = Array(review.texts.prefix(review.leftOfFirst))
             guard !texts.isEmpty, review.labels + texts.count >= review.needed else { return }
             tell(
-                "\nThe bot says what the human once said, and learns from you what they would not say again."
-            )
-            let question =
+                "\n"
+                    + localized(
+                        "The bot says what the human once said, and learns from you what they would not say again."
+                    ))
+            let question = localized(
                 "Look at \(texts.count) of the texts, with one key each? It takes half a minute. [Y/n] "
+            )
             guard try Question.confirm(question, default: true) else {
-                return tell("\(command("texts review")) asks whenever you like.")
+                return tell(localized("\(command("texts review")) asks whenever you like."))
             }
             tell(
                 try await TextConversation(Desk(mirror, zone: zone), zone: zone).ask(texts).summary)
@@ -492,18 +535,20 @@ struct SetupWalk {
     /// Shows the plan for tomorrow.
     private func preview(_ position: SetupPosition) async throws {
         guard let tomorrow = position.tomorrow else { return }
-        tell("\nThis is what the bot would post tomorrow:")
+        tell("\n" + localized("This is what the bot would post tomorrow:"))
         do {
             try await perform(PlanShowCommand.self, ["--date=\(tomorrow)"])
         } catch let error where Self.isMendable(error) {
-            StandardError.write("error: \(Printable.lines("\(error)"))\n")
+            StandardError.write(Failure.line(error))
         }
     }
 
     private func startWorking() async throws { try await perform(RunCommand.self, []) }
 
     private func tellHowToStart() {
-        print("set up; \(command("run")) starts the work, \(command("status")) shows how it is")
+        print(
+            localized(
+                "set up; \(command("run")) starts the work, \(command("status")) shows how it is"))
     }
 
     // MARK: Shared functions
@@ -532,7 +577,7 @@ struct SetupWalk {
 
     private func tellHeading(of step: SetupStep, among steps: [SetupStep]) {
         let number = (steps.firstIndex { $0.kind == step.kind } ?? 0) + 1
-        tell("\n\(number) of \(steps.count): \(step.text)")
+        tell("\n" + localized("\(number) of \(steps.count): \(step.text)"))
     }
 
     private func tell(_ text: String) { StandardError.tell(text) }
@@ -554,8 +599,9 @@ private enum PostSource {
         } else {
             throw CommandError(
                 .usage,
-                "\"\(Printable.line(text, columns: 60))\" is neither a network nor a file; expected "
-                    + "\(NetworkArgument.names) or a path")
+                localized(
+                    "\"\(Printable.line(text, columns: 60))\" is neither a network nor a file; expected \(NetworkArgument.names) or a path"
+                ))
         }
     }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Control
 import Favorites
 import Foundation
+import Localization
 import Mirroring
 import Posts
 
@@ -170,9 +171,9 @@ struct TextConversation {
         var isEnded = false
 
         var summary: String {
-            let counts =
-                kept + excluded > 0 ? "\(kept) kept, \(excluded) never sent" : "nothing was said"
-            return isEnded ? "\(counts); mirror-bot texts review goes on" : counts
+            let counts = localized(
+                kept + excluded > 0 ? "\(kept) kept, \(excluded) never sent" : "nothing was said")
+            return isEnded ? localized("\(counts); mirror-bot texts review goes on") : counts
         }
     }
 
@@ -191,10 +192,10 @@ struct TextConversation {
         var answers = Answers()
         for (number, text) in texts.enumerated() {
             let time = LocalTime(text.created, in: zone)
-            StandardError.write(
-                "\n\(number + 1) of \(texts.count), \(time)\n  \(Printable.lines(text.text))\n")
+            let heading = localized("\(number + 1) of \(texts.count), \(time)")
+            StandardError.write("\n\(heading)\n  \(Printable.lines(text.text))\n")
             switch try Question.key(
-                "k keep, n never, Enter later, q quit: ", among: ["k", "n", "", "q"])
+                localized("k keep, n never, Enter later, q quit: "), among: ["k", "n", "", "q"])
             {
             case "k":
                 if try await store(KeepText(post: text.post), text) { answers.kept += 1 }

@@ -3,6 +3,7 @@ import ArgumentParser
 import Control
 import Favorites
 import Foundation
+import Localization
 import Mirroring
 import Networks
 import Posts
@@ -78,15 +79,17 @@ struct TrainSchedulerCommand: AsyncParsableCommand {
     private func tell(_ outcome: SchedulerTraining) throws {
         if output.json { return try JSONOutput.print(outcome) }
         outcome.reading.tell()
-        print("the archive holds \(outcome.archived) posts")
+        print(localized("the archive holds \(outcome.archived) posts"))
         if let zone = outcome.timeZone, let source = outcome.timeZoneSource {
             print(
-                "the time zone is \(zone), \(source.words); set \(Setting.timeZone.name) if it is another"
-            )
+                localized(
+                    "the time zone is \(zone), \(source.words); set \(Setting.timeZone.name) if it is another"
+                ))
         } else if outcome.timeZone == nil {
             print(
-                "set \(Setting.timeZone.name) before run: there are too few posts to guess the human's time zone from"
-            )
+                localized(
+                    "set \(Setting.timeZone.name) before run: there are too few posts to guess the human's time zone from"
+                ))
         }
     }
 }
@@ -148,16 +151,24 @@ struct TrainClassifierCommand: AsyncParsableCommand {
     private func tell(_ outcome: ClassifierTraining) throws {
         if let problem = outcome.countsProblem {
             StandardError.write(
-                "warning: \(problem); favorites wait for it, but nothing learned is lost\n")
+                localized("warning: \(problem); favorites wait for it, but nothing learned is lost")
+                    + "\n")
         }
         if output.json { return try JSONOutput.print(outcome) }
         outcome.reading.tell()
-        let wordlessNote =
-            outcome.wordless.flatMap { $0 > 0 ? ", \($0) of them without a word" : nil } ?? ""
-        print(
-            "learned so far: \(outcome.favorites) favorites, \(outcome.normals) other posts\(wordlessNote)"
-        )
-        if let waiting = outcome.waiting { print("favorites wait until there is more: \(waiting)") }
+        let favorites = outcome.favorites
+        let normals = outcome.normals
+        if let wordless = outcome.wordless, wordless > 0 {
+            print(
+                localized(
+                    "learned so far: \(favorites) favorites, \(normals) other posts, \(wordless) of them without a word"
+                ))
+        } else {
+            print(localized("learned so far: \(favorites) favorites, \(normals) other posts"))
+        }
+        if let waiting = outcome.waiting {
+            print(localized("favorites wait until there is more: \(waiting)"))
+        }
     }
 }
 
@@ -225,17 +236,17 @@ enum Confirmation {
     ///   - outcome: The result without a yes, such as "nothing was removed".
     /// - Throws: ``CommandError`` for usage.
     static func require(
-        _ question: String, unless yes: Bool, or outcome: String = "nothing was changed"
+        _ question: String, unless yes: Bool, or outcome: String = localized("nothing was changed")
     ) throws {
         if yes || ask(question) { return }
-        throw CommandError(.usage, "\(outcome); answer y, or pass --yes")
+        throw CommandError(.usage, localized("\(outcome); answer y, or pass --yes"))
     }
 
     /// Whether a person answers yes; false without a terminal.
     static func ask(_ question: String) -> Bool {
         guard Console.current.input.isInteractive else { return false }
         StandardError.write(question)
-        return ["y", "yes"].contains(Console.current.input.readLine()?.lowercased())
+        return ["y", "yes", "はい"].contains(Console.current.input.readLine()?.lowercased())
     }
 }
 
@@ -243,14 +254,16 @@ extension TrainingReading {
     /// Prints the result of a training.
     fileprivate func tell() {
         for sentence in archive { print(Printable.lines(sentence)) }
-        print("read \(read) posts: \(learned) new, \(known) known")
-        if pictures > 0 { print("kept \(pictures) files of their pictures") }
-        for part in leftOut { print("left out \(part.count): \(part.reason)") }
+        print(localized("read \(read) posts: \(learned) new, \(known) known"))
+        if pictures > 0 { print(localized("kept \(pictures) files of their pictures")) }
+        for part in leftOut { print(localized("left out \(part.count): \(part.reason)")) }
         for sentence in missing { print(Printable.lines(sentence)) }
         guard problemCount > 0 else { return }
-        print("left out because they cannot be read: \(problemCount)")
+        print(localized("left out because they cannot be read: \(problemCount)"))
         let shownProblems = problems.prefix(10)
         for problem in shownProblems { print("  \(Printable.line(problem))") }
-        if problemCount > 10 { print("  and \(problemCount - shownProblems.count) more") }
+        if problemCount > 10 {
+            print("  " + localized("and \(problemCount - shownProblems.count) more"))
+        }
     }
 }

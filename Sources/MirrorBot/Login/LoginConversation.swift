@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Networks
 import Posts
@@ -14,7 +15,7 @@ extension RefusedAnswer {
         guard Console.current.input.isInteractive, let answer = RefusedAnswer(error) else {
             throw error
         }
-        StandardError.write("error: \(Printable.lines("\(error)"))\n")
+        StandardError.write(Failure.line(error))
         return answer
     }
 }
@@ -75,7 +76,8 @@ struct LoginConversation {
         } else if question.privacy == .open, isRefused, let refused = answers[field]?.reveal() {
             answers[field] = Secret(
                 try Question.answer(
-                    "\(question.label) [\(refused)]: ", default: refused, question.parse))
+                    localized("\(question.label) [\(refused)]: "), default: refused,
+                    question.parse))
         } else {
             // A field without a flag, and a flag without a value, both give nil.
             let answerOfFlag: String? = given[field] ?? nil
@@ -84,7 +86,9 @@ struct LoginConversation {
     }
 
     private func answer(_ question: NetworkLogin.Question, given: String?) throws -> Secret {
-        let prompt = question.label + (question.form.map { " (\($0))" } ?? "") + ": "
+        let prompt =
+            question.form.map { localized("\(question.label) (\($0)): ") }
+            ?? localized("\(question.label): ")
         // A person who has answered the question before this one must answer this one too.
         let isOptional = question.isOptional && question.follows == nil
         switch question.privacy {
@@ -97,7 +101,7 @@ struct LoginConversation {
         case .secret:
             if let page = question.page {
                 LoginPage(address: page, role: steps.role).show(
-                    "make an \(question.label.lowercased()), and copy it")
+                    localized("make an \(question.label.lowercased()), and copy it"))
             }
             let secret =
                 isOptional ? try Question.optionalSecret(prompt) : try Question.secret(prompt)
@@ -112,13 +116,13 @@ struct LoginConversation {
         var pending = first
         show(pending)
         while true {
-            let code = try Question.answer("\(capitalized(pending.codeName)): ") { $0 }
+            let code = try Question.answer(localized("\(capitalized(pending.codeName)): ")) { $0 }
             do {
                 return try await steps.finish(pending, code: code)
             } catch let error as NetworkError {
                 let refusal = try RefusedAnswer.reported(error)
                 if pending.beginAgain == nil {
-                    StandardError.tell("The same page shows another code.")
+                    StandardError.tell(localized("The same page shows another code."))
                 } else {
                     guard refusal == .secret else { throw error }
                     pending = try await steps.renewed(pending)
@@ -130,7 +134,7 @@ struct LoginConversation {
 
     private func show(_ pending: PendingLogin) {
         LoginPage(address: pending.page, role: steps.role).show(
-            "allow the access, and copy the \(pending.codeName)")
+            localized("allow the access, and copy the \(pending.codeName)"))
     }
 
     private func capitalized(_ name: String) -> String {

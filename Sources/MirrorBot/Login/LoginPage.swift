@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Mirroring
 import Settings
 
@@ -14,8 +15,10 @@ struct LoginPage {
         let isOpen = Browser(Console.current)?.open(address) ?? false
         let sentence =
             isOpen
-            ? "Your browser opens this address. Be logged in there as the \(role.rawValue), \(task):"
-            : "Open this address in a browser that is logged in as the \(role.rawValue), \(task):"
+            ? localized(
+                "Your browser opens this address. Be logged in there as \(role.phrase), \(task):")
+            : localized(
+                "Open this address in a browser that is logged in as \(role.phrase), \(task):")
         StandardError.tell(sentence)
         // The address is on one line, so that it can be copied.
         StandardError.write("  \(Printable.line(address))\n")

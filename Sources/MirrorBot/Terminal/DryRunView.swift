@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Outbox
 import Posts
@@ -8,23 +9,31 @@ import Posts
 enum DryRunView {
     /// Today's plan.
     static func lines(_ plan: PlanReport) -> [String] {
-        ["plan of \(plan.day), \(plan.timeZone)"] + PlanView.slots(plan.slots, terminal: .output)
+        [localized("plan of \(plan.day), \(plan.timeZone)")]
+            + PlanView.slots(plan.slots, terminal: .output)
     }
 
     /// One action that would be sent now.
     static func line(_ action: Action) -> String {
-        let target = action.target.map { " to \(Printable.line($0.author.value))" } ?? ""
-        let text = action.wording.map { ": \(Printable.line($0.published))" } ?? ""
-        let count = action.wording?.pictures.count ?? 0
-        let pictures = count > 0 ? " with \(count == 1 ? "a picture" : "\(count) pictures")" : ""
-        return "would \(verb(action.kind))\(target)\(pictures)\(text)"
+        let target = action.target.map { Printable.line($0.author.value) }
+        var line = deed(action.kind, target)
+        switch action.wording?.pictures.count ?? 0 {
+        case 0: break
+        case 1: line = localized("\(line) with a picture")
+        case let count: line = localized("\(line) with \(count) pictures")
+        }
+        return action.wording.map { localized("\(line): \(Printable.line($0.published))") } ?? line
     }
 
-    private static func verb(_ kind: ActionKind) -> String {
-        switch kind {
-        case .post: "post"
-        case .reply: "reply"
-        case .favorite: "favorite a post"
+    /// What would be done, without the text.
+    private static func deed(_ kind: ActionKind, _ target: String?) -> String {
+        switch (kind, target) {
+        case (.post, nil): localized("would post")
+        case (.post, let target?): localized("would post to \(target)")
+        case (.reply, nil): localized("would reply")
+        case (.reply, let target?): localized("would reply to \(target)")
+        case (.favorite, nil): localized("would favorite a post")
+        case (.favorite, let target?): localized("would favorite a post to \(target)")
         }
     }
 }

@@ -1,3 +1,5 @@
+import Localization
+
 /// A plot of the hours of a day: the human's share above, the bot's below.
 ///
 /// The plot is as wide as the terminal allows, up to 79 cells.
@@ -41,7 +43,7 @@ struct HourPlot {
     /// The plot; human and bot have different scales, because only the shapes are compared.
     var text: String {
         guard human.contains(where: { $0 > 0 }) || bot.contains(where: { $0 > 0 }) else {
-            return "no posts to plot yet"
+            return localized("no posts to plot yet")
         }
         let availableColumns = min(Self.widest, terminal.columns)
         let layout =
@@ -49,10 +51,13 @@ struct HourPlot {
             ?? Self.layouts[Self.layouts.count - 1]
         let axis = Self.axis(layout)
         return [
-            bars(human, layout, terminal.blue), "human  " + terminal.dim(axis),
-            bars(bot, layout, terminal.magenta), "bot    " + terminal.dim(axis),
+            bars(human, layout, terminal.blue), Self.label(localized("human")) + terminal.dim(axis),
+            bars(bot, layout, terminal.magenta), Self.label(localized("bot")) + terminal.dim(axis),
         ].joined(separator: "\n")
     }
+
+    /// A name to the left of an axis.
+    private static func label(_ name: String) -> String { Printable.padded(name, to: margin) }
 
     private static func axis(_ layout: Layout) -> String {
         let barsPerLabel = layout.hoursPerLabel / layout.hoursPerBar

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 
 /// Prints the next step, while a mirror is being set up.
@@ -13,7 +14,7 @@ enum NextStep {
     static func print(for mirror: HumanMirror) async {
         // The command itself has succeeded, so a failure of this look-up is ignored.
         guard !isGuided, let step = try? await mirror.nextStep() else { return }
-        StandardError.write("next: \(step.command)\n")
+        StandardError.write(localized("next: \(step.command)") + "\n")
     }
 
     /// The steps of the setup, with the command of each open one; empty for a working mirror.

@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Outbox
 
@@ -8,23 +9,28 @@ enum PlanView {
     /// The whole answer of `mirror-bot plan`.
     static func lines(_ plan: PlanReport, terminal: Terminal) -> [String] {
         let lineStart = "\(plan.day)  \(plan.timeZone)"
-        let note = plan.isStored ? "" : " (a preview: the plan is made when the day begins)"
+        let note =
+            plan.isStored
+            ? "" : " " + localized("(a preview: the plan is made when the day begins)")
         let isOneLine = Printable.width(lineStart + note) <= terminal.columns
         var lines = [
             terminal.bold("\(plan.day)") + "  \(plan.timeZone)"
                 + (isOneLine ? terminal.dim(note) : "")
         ]
         if !isOneLine { lines += dimmed(note, terminal) }
-        if let pattern = plan.pattern { lines += dimmed("planned \(pattern.inWords)", terminal) }
+        if let pattern = plan.pattern {
+            lines += dimmed(localized("planned \(pattern.inWords)"), terminal)
+        }
         lines.append("")
         lines +=
             plan.slots.isEmpty
             ? Printable.wrapped(
-                "no posts on this day" + (plan.note.map { ": \(Printable.line($0))" } ?? ""),
+                plan.note.map { localized("no posts on this day: \(Printable.line($0))") }
+                    ?? localized("no posts on this day"),
                 columns: terminal.columns)
             : slots(plan.slots, terminal: terminal)
         lines += [
-            "", "share of posts by hour",
+            "", localized("share of posts by hour"),
             HourPlot(human: plan.humanHours, bot: plan.botHours, terminal: terminal).text,
         ]
         return lines
@@ -66,18 +72,36 @@ enum PlanView {
 
     /// The text, preceded by notes on its attachments.
     static func words(of slot: PlanReport.Slot) -> String {
-        (slot.parts.map { "(thread, \($0) parts) " } ?? "") + Self.pictures(slot.pictures)
+        (slot.parts.map { localized("(thread, \($0) parts)") + " " } ?? "")
+            + Self.pictures(slot.pictures)
             + (slot.text ?? "-")
     }
 
     /// Returns the number of pictures in words, as `(2 pictures) `; empty for none.
     static func pictures(_ count: Int?) -> String {
-        count.map { $0 == 1 ? "(1 picture) " : "(\($0) pictures) " } ?? ""
+        count.map { localized($0 == 1 ? "(1 picture)" : "(\($0) pictures)") + " " } ?? ""
     }
 
     private static func state(of slot: PlanReport.Slot) -> String {
-        let state = slot.isPinned == true && slot.state == "planned" ? "pinned" : slot.state
-        return Printable.line(slot.reason.map { "\(state), \($0)" } ?? state)
+        let state = stateWord(of: slot)
+        return Printable.line(slot.reason.map { localized("\(state), \($0)") } ?? state)
+    }
+
+    /// Returns the state in one word; that of a later version is as it is stored.
+    private static func stateWord(of slot: PlanReport.Slot) -> String {
+        switch slot.state {
+        case "preview": localized("preview")
+        case "planned": localized(slot.isPinned == true ? "pinned" : "planned")
+        case "claimed": localized("claimed")
+        case "sending": localized("sending")
+        case "done": localized("done")
+        case "skipped": localized("skipped")
+        case "expired": localized("expired")
+        case "failed": localized("failed")
+        case "suggested": localized("suggested")
+        case "undone": localized("undone")
+        default: slot.state
+        }
     }
 
     /// Returns the sign of a slot; past and coming slots differ by their sign, not by color alone.

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 
 /// Makes text from outside safe to print: it cannot move the cursor, change colors or reverse the
 /// line.
@@ -47,15 +48,49 @@ enum Printable {
     }
 
     /// Lines no wider than `columns`, as far as the words allow.
+    ///
+    /// In Japanese, which has no spaces between words, a line may also end between two characters.
     static func wrapped(_ text: String, columns: Int) -> [String] {
-        text.split(separator: " ").reduce(into: [String]()) { lines, word in
-            if let last = lines.last, width(last) + 1 + width(String(word)) <= columns {
-                lines[lines.count - 1] += " " + word
-            } else {
-                lines.append(String(word))
+        var lines: [String] = []
+        for word in text.split(separator: " ") {
+            let parts = Language.current == .japanese ? breakableParts(of: word) : [word]
+            for (index, part) in parts.enumerated() {
+                let gap = index == 0 ? " " : ""
+                let partWidth = gap.count + width(String(part))
+                if let last = lines.last, width(last) + partWidth <= columns {
+                    lines[lines.count - 1] += gap + part
+                } else {
+                    lines.append(String(part))
+                }
             }
         }
+        return lines
     }
+
+    /// The parts of a word between which a line may end: before and after each wide character, but
+    /// not between a sign and the character to which it belongs.
+    ///
+    /// Source: JIS X 4051, the characters that do not begin or end a line.
+    private static func breakableParts(of word: Substring) -> [Substring] {
+        var parts: [Substring] = []
+        var start = word.startIndex
+        for (index, next) in zip(word.indices.dropFirst(), word.dropFirst()) {
+            let previous = word[word.index(before: index)]
+            let isBetweenWide = width(previous) > 1 || width(next) > 1
+            guard isBetweenWide, !neverLast.contains(previous), !neverFirst.contains(next) else {
+                continue
+            }
+            parts.append(word[start..<index])
+            start = index
+        }
+        return parts + [word[start...]]
+    }
+
+    /// The characters with which no line begins.
+    private static let neverFirst = Set(
+        "、。，．・：；？！）」』】〉》］｝〜～…ー々ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮ,.:;?!)]}\"'")
+    /// The characters with which no line ends.
+    private static let neverLast = Set("（「『【〈《［｛([{\"'@#")
 
     /// A named value on one or several lines, with the name before the first line.
     ///

@@ -1,4 +1,5 @@
 import Foundation
+import Localization
 import Mirroring
 
 /// Shows the progress of a training: a bar on a terminal, else an occasional plain line.
@@ -47,7 +48,8 @@ final class ProgressView: @unchecked Sendable {
             return Printable.line("\(name) \(progress.done)", columns: columns)
         }
         for figures in [
-            "\(progress.done) of at most \(total)", "\(progress.done)/\(total)", "\(progress.done)",
+            localized("\(progress.done) of at most \(total)"), "\(progress.done)/\(total)",
+            "\(progress.done)",
         ] {
             let width = min(
                 barWidth, columns - Printable.width(name) - Printable.width(figures) - 2)
@@ -65,7 +67,7 @@ final class ProgressView: @unchecked Sendable {
         // log.
         guard progress.done >= max(Self.firstShown, 2 * lastShown) else { return }
         lastShown = progress.done
-        stream.show("\(progress.step.words): \(progress.done)\n")
+        stream.show(localized("\(progress.step.words): \(progress.done)") + "\n")
     }
 
     private func finishBar() {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Localization
 import Mirroring
 import Posts
 import Settings
@@ -77,11 +78,12 @@ enum Question {
     static func confirm(_ prompt: String, default proposed: Bool) throws -> Bool {
         try answer(prompt, default: proposed ? "y" : "n") { text in
             switch text.lowercased() {
-            case "y", "yes": return true
-            case "n", "no": return false
+            case "y", "yes", "はい": return true
+            case "n", "no", "いいえ": return false
             default:
                 throw CommandError(
-                    .usage, "\"\(Printable.line(text, columns: 20))\" is neither y nor n")
+                    .usage,
+                    localized("\"\(Printable.line(text, columns: 20))\" is neither y nor n"))
             }
         }
     }
@@ -110,7 +112,8 @@ enum Question {
             let key = typed.lowercased()
             guard keys.contains(key) else {
                 throw CommandError(
-                    .usage, "\"\(Printable.line(typed, columns: 20))\" is none of the keys")
+                    .usage,
+                    localized("\"\(Printable.line(typed, columns: 20))\" is none of the keys"))
             }
             return key
         }
@@ -160,7 +163,8 @@ enum Question {
         let isInteractive = Console.current.input.isInteractive
         return CommandError(
             .usage,
-            isInteractive ? "an answer is needed; Ctrl-C ends" : InputEnded.nothing.description)
+            isInteractive
+                ? localized("an answer is needed; Ctrl-C ends") : InputEnded.nothing.description)
     }
 
     /// Returns the parsed answer.
@@ -185,11 +189,11 @@ enum Question {
         guard let answer else { throw InputEnded.nothing }
         let trimmed = answer.trimmingCharacters(in: .whitespacesAndNewlines)
         guard trimmed.utf8.count <= maximumBytes else {
-            throw CommandError(.usage, "the answer is too long")
+            throw CommandError(.usage, localized("the answer is too long"))
         }
         guard !trimmed.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
         else {
-            throw CommandError(.usage, "the answer holds a control character")
+            throw CommandError(.usage, localized("the answer holds a control character"))
         }
         return trimmed
     }
@@ -207,7 +211,7 @@ private struct HiddenInput {
         guard tcgetattr(STDIN_FILENO, &settings) == 0 else {
             throw CommandError(
                 .unavailable,
-                "could not hide what is typed at this terminal; pipe the answer instead")
+                localized("could not hide what is typed at this terminal; pipe the answer instead"))
         }
         original = settings
     }
@@ -220,7 +224,7 @@ private struct HiddenInput {
             switch byte {
             // Enter; Ctrl-C and Ctrl-\; Ctrl-D.
             case 0x0A, 0x0D: return ""
-            case 0x03, 0x1C: throw InputEnded(cause: "interrupted")
+            case 0x03, 0x1C: throw InputEnded(cause: localized("interrupted"))
             case 0x04: return nil
             default: return String(decoding: [byte], as: UTF8.self)
             }
@@ -237,7 +241,7 @@ private struct HiddenInput {
                 switch byte {
                 // Enter; Ctrl-C and Ctrl-\; Ctrl-D; Backspace and Delete.
                 case 0x0A, 0x0D: return String(decoding: bytes, as: UTF8.self)
-                case 0x03, 0x1C: throw InputEnded(cause: "interrupted")
+                case 0x03, 0x1C: throw InputEnded(cause: localized("interrupted"))
                 case 0x04: return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
                 case 0x08, 0x7F: removeLastCharacter(of: &bytes)
                 default: if bytes.count <= maximumBytes { bytes.append(byte) }
@@ -258,7 +262,7 @@ private struct HiddenInput {
         guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &hiding) == 0 else {
             throw CommandError(
                 .unavailable,
-                "could not hide what is typed at this terminal; pipe the answer instead")
+                localized("could not hide what is typed at this terminal; pipe the answer instead"))
         }
         defer { tcsetattr(STDIN_FILENO, TCSAFLUSH, &restored) }
         StandardError.write(prompt)

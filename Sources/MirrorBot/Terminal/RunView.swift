@@ -1,5 +1,6 @@
 import Control
 import Foundation
+import Localization
 import Mirroring
 import Settings
 
@@ -35,18 +36,20 @@ enum RunView {
         func command(_ word: String) -> String {
             (["mirror-bot", word] + flags).joined(separator: " ")
         }
-        let works = report.isRunning ? "Another worker works for" : "Working for"
         let next =
-            if let obstacle = report.obstacleToPosts { "no post: \(obstacle)" } else {
-                report.nextPost(now: now).map { "a post \($0)" }
-                    ?? "no post is planned; plan --date shows other days"
+            if let obstacle = report.obstacleToPosts { localized("no post: \(obstacle)") } else {
+                report.nextPost(now: now).map { localized("a post \($0)") }
+                    ?? localized("no post is planned; plan --date shows other days")
             }
         let headline =
-            "\(works) mirror \(report.mirror)" + (report.isRunning ? "; this one waits" : "")
+            report.isRunning
+            ? localized("Another worker works for mirror \(report.mirror); this one waits")
+            : localized("Working for mirror \(report.mirror)")
         var lines = Printable.wrapped(headline, columns: terminal.columns).map { terminal.bold($0) }
-        lines += row("next", next) + row("look", "in another terminal:")
+        lines += row(localized("next"), next)
+        lines += row(localized("look"), localized("in another terminal:"))
         // Each command is on one line, so that it can be copied.
         lines += [command("status"), command("plan")].map { "       " + Printable.line($0) }
-        return lines + row("stop", "Ctrl-C")
+        return lines + row(localized("stop"), "Ctrl-C")
     }
 }
