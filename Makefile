@@ -257,6 +257,7 @@ lint: swift ## Check the format of every Swift file, and what depends on what
 	$(install)
 	$(SWIFT) format lint --strict --recursive $(SOURCES)
 	python3 Tests/Structure/check.py
+	python3 Tests/Structure/sentences.py
 
 format: swift ## Bring every Swift file into that format
 	$(SWIFT) format --in-place --recursive $(SOURCES)
