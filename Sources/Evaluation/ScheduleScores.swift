@@ -60,11 +60,11 @@ package enum ScheduleMeasure: String, CaseIterable, Sendable {
     case dayAheadError = "day_ahead_crps"
     /// The same measure for a model without quiet and busy spells.
     case plainDayAheadError = "day_ahead_crps_plain"
-    /// The probability ``BotOrHuman/all``, learned from other days of the same person.
+    /// The probability ``BotOrHuman/auc``, learned from other days of the same person.
     case toldApart = "auc"
-    /// The probability ``BotOrHuman/several``, learned from other days of the same person.
+    /// The probability ``BotOrHuman/aucOfSeveral``, learned from other days of the same person.
     case severalToldApart = "auc_several"
-    /// The probability ``BotOrHuman/shape``, learned from other days of the same person.
+    /// The probability ``BotOrHuman/aucOfShape``, learned from other days of the same person.
     case shapeToldApart = "auc_shape"
 }
 
