@@ -41,9 +41,13 @@ import Testing
     private static func files(_ stand: WebStand) throws -> [String] {
         guard case .sqlite(let path) = stand.installation.process.storage else { return [] }
         let folder = (path as NSString).deletingLastPathComponent + "/uploads"
-        guard FileManager.default.fileExists(atPath: folder) else { return [] }
-        return try FileManager.default.subpathsOfDirectory(atPath: folder).filter {
-            $0.contains("/")
+        do {
+            return try FileManager.default.subpathsOfDirectory(atPath: folder).filter {
+                $0.contains("/")
+            }
+        } catch CocoaError.fileReadNoSuchFile {
+            // There is no folder, or the only one in it was removed while it was read.
+            return []
         }
     }
 
