@@ -13,7 +13,7 @@ package enum AccountRole: String, CaseIterable, Codable, Sendable {
 
 extension AccountRole {
     /// The role in a sentence, as "the bot".
-    var words: String {
+    package var words: String {
         switch self {
         case .human: localized("the human")
         case .bot: localized("the bot")

@@ -1,5 +1,5 @@
 import Foundation
-package import Localization
+import Localization
 package import Posts
 import Storage
 
@@ -113,11 +113,6 @@ package struct TextOpinion: Equatable, Sendable {
     package let isDemoted: Bool
     /// The number of texts with a label against them.
     package let againstCount: Int
-
-    /// ``sentence`` in a language.
-    package func sentence(in language: Language) -> String {
-        Language.$current.withValue(language) { sentence }
-    }
 
     /// The reason why the text is demoted, in one sentence without a full stop, by groups of
     /// features.

@@ -123,14 +123,14 @@ struct LoginCommand: AsyncParsableCommand {
         let before = replacement.before
         let after = replacement.after
         let question = localized(
-            "Take \(Printable.line(after)) as \(role.phrase) in the place of \(Printable.line(before))?"
+            "Take \(Printable.line(after)) as \(role.words) in the place of \(Printable.line(before))?"
         )
         guard let refusal = replacement.refusal else {
             StandardError.tell(
                 localized("Nothing was learned of \(before) yet, and nothing was sent."))
             if try !yes && !Question.confirm("\(question) [Y/n] ", default: true) {
                 throw CommandError(
-                    .usage, localized("\(role.phrase) is \(before) as before; nothing was changed"))
+                    .usage, localized("\(role.words) is \(before) as before; nothing was changed"))
             }
             return
         }
@@ -144,11 +144,11 @@ struct LoginCommand: AsyncParsableCommand {
         let name = localized(
             "@\(Printable.line(outcome.handle)) on \(outcome.network.displayName)")
         guard !outcome.isKept else {
-            return show(localized("\(role.phrase) of mirror \(outcome.mirror) is \(name)"))
+            return show(localized("\(role.words) of mirror \(outcome.mirror) is \(name)"))
         }
         for variable in outcome.variables { show("\(variable.name)=\(variable.value)") }
         StandardError.write(
-            localized("set these for \(role.phrase), \(name); nothing was kept here") + "\n")
+            localized("set these for \(role.words), \(name); nothing was kept here") + "\n")
     }
 
     /// Prints a line; the flag `print` hides the function of that name.
@@ -238,16 +238,6 @@ struct LogoutCommand: AsyncParsableCommand {
                 )
             }
             print("forgot the \(role.rawValue)'s login; revoke it in the account's settings too")
-        }
-    }
-}
-
-extension AccountRole {
-    /// The account in a sentence, as "the bot".
-    var phrase: String {
-        switch self {
-        case .human: localized("the human")
-        case .bot: localized("the bot")
         }
     }
 }

@@ -16,9 +16,9 @@ struct LoginPage {
         let sentence =
             isOpen
             ? localized(
-                "Your browser opens this address. Be logged in there as \(role.phrase), \(task):")
+                "Your browser opens this address. Be logged in there as \(role.words), \(task):")
             : localized(
-                "Open this address in a browser that is logged in as \(role.phrase), \(task):")
+                "Open this address in a browser that is logged in as \(role.words), \(task):")
         StandardError.tell(sentence)
         // The address is on one line, so that it can be copied.
         StandardError.write("  \(Printable.line(address))\n")

@@ -706,8 +706,7 @@ extension Intent {
         }
         skipped.state = .skipped
         skipped.reason = .rule(refusal.reason)
-        // What is stored is in English, whoever asks for it.
-        skipped.explanation = Language.$current.withValue(.english) {
+        skipped.explanation = StoredText.inEnglish {
             Explanation(refusal.message)
         }
         return skipped

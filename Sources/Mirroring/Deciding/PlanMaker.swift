@@ -2,7 +2,6 @@ package import Archive
 package import Conduct
 package import Favorites
 package import Foundation
-import Localization
 package import Outbox
 package import Posts
 import Schedule
@@ -605,9 +604,9 @@ struct TextPool {
         lastTextDate = found.post.createdAt
         let why = found.choice.explanation
         let description = found.shelf.isPlain ? "plain, \(why)" : "\(why)"
-        let shortage = found.opinion.flatMap {
-            // The sentence is stored, for readers of any language.
-            $0.isDemoted ? "used for want of others: \($0.sentence(in: .english))" : nil
+        let shortage = found.opinion.flatMap { opinion in
+            opinion.isDemoted
+                ? "used for want of others: \(StoredText.inEnglish { opinion.sentence })" : nil
         }
         let sentence = [description, found.shelf.concession, shortage].compactMap(\.self).joined(
             separator: "; ")

@@ -125,8 +125,7 @@ package struct ReplyFinder: Sendable {
         }
         let scored = scores[choice.id] ?? ReplyScorer.Scored()
         let reply = oldReply(choice, scored)
-        // What is stored is in English, whoever asks for it.
-        let sentence = Language.$current.withValue(.english) { reply.sentence }
+        let sentence = StoredText.inEnglish { reply.sentence }
         var explanation = Explanation(sentence, pool: choice.poolSize)
         explanation.oldReply = reply
         let isDoubtful = scored.score.isDoubtful(below: facts.threshold)

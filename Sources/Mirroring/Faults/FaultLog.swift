@@ -1,6 +1,5 @@
 import Favorites
 import Foundation
-import Localization
 import MeCab
 import Networks
 import Posts
@@ -58,8 +57,7 @@ package actor FaultLog {
         let isUnreachable = (error as? StorageError)?.isTransient == true
         if !isUnreachable { await load() }
         let now = clock.now
-        // What is stored is in English, whoever asks for it.
-        let text = Language.$current.withValue(.english) { "\(error)" }
+        let text = StoredText.inEnglish { "\(error)" }
         let fault = WorkFault(
             part: part, since: min(current[part]?.since ?? now, now), noted: now, error: text,
             code: Self.code(of: error))

@@ -1,5 +1,4 @@
 package import Foundation
-import Localization
 package import Networks
 import Posts
 package import Settings
@@ -115,8 +114,7 @@ package struct FaultTable: Sendable {
 
     /// Stores that a network refuses an account's credentials; an error of this write is ignored.
     package func note(_ error: NetworkError, of role: AccountRole, at now: Date) async {
-        // What is stored is in English, whoever asks for it.
-        let text = Language.$current.withValue(.english) { "\(error)" }
+        let text = StoredText.inEnglish { "\(error)" }
         _ = try? await storage.note(
             """
             INSERT INTO refusals (mirror, role, error, code, since_ms, noted_ms)

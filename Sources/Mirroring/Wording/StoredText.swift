@@ -2,6 +2,12 @@ import Localization
 
 /// Sentences that a worker stored in English, in the language of the task that shows them.
 package enum StoredText {
+    /// Returns a sentence in English, whatever the language of the present task, to be stored for
+    /// readers of any language.
+    static func inEnglish<Text>(_ sentence: () -> Text) -> Text {
+        Language.$current.withValue(.english, operation: sentence)
+    }
+
     /// Returns a stored sentence in the language of the present task.
     ///
     /// The English text is compared with the table of translations: as a whole, then with the

@@ -1,5 +1,4 @@
 import Foundation
-import Localization
 
 /// A drawing on a page: SVG made on the server, with a title and one sentence that states its
 /// finding.
@@ -54,14 +53,6 @@ struct Drawing: Sendable {
         """
         <svg aria-hidden="true" viewBox="0 0 16 16"><rect class="\(side)" x="2" y="2" width="12" height="12"/></svg>
         """
-    }
-
-    /// Joins sentences as the language does.
-    static func joined(_ sentences: [String]) -> String {
-        switch Language.current {
-        case .english: sentences.joined(separator: " ")
-        case .japanese: sentences.joined()
-        }
     }
 
     /// Formats a coordinate with at most one decimal, as short as possible.

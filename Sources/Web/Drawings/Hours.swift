@@ -72,7 +72,7 @@ struct Dial: Sendable {
                     ))
             }
         }
-        return Drawing.joined(sentences + [localized("The table has every number.")])
+        return Sentences.joined(sentences + [localized("The table has every number.")])
     }
 
     private static func share(_ busiest: (hour: Int, share: Double)) -> String {
@@ -206,7 +206,7 @@ struct WeekGrid: Sendable {
             bot.busiestOfWeek.map {
                 localized("The bot posts most on \(Self.days($0.day)) from \($0.hour):00 on.")
             } ?? localized("The bot has no posts.")
-        return Drawing.joined([
+        return Sentences.joined([
             explanation, humanPeak, botPeak, localized("The tables have every number."),
         ])
     }
@@ -234,7 +234,7 @@ struct WeekGrid: Sendable {
 
     private var days: [Markup] {
         (0..<7).map { day in
-            let name = Words.shortWeekday(day + 1)
+            let name = StatsReport.weekdays[day]
             let y = Self.topEdge + day * Self.rowHeight
             return """
                 <text x="0" y="\(y + 17)">\(name)</text>\
@@ -327,7 +327,7 @@ struct DayBars: Sendable {
             """)
         guard let busiest = days.max(by: { $0.humanPosts < $1.humanPosts }), busiest.humanPosts > 0
         else { return explanation }
-        return Drawing.joined([
+        return Sentences.joined([
             explanation,
             localized(
                 "The human’s busiest day was \(words.shortDay(busiest.day)), with \(busiest.humanPosts)."
@@ -362,19 +362,6 @@ extension StatsReport.Rhythm {
 }
 
 extension Words {
-    /// `Mon`, of 1.
-    static func shortWeekday(_ weekday: Int) -> String {
-        switch weekday {
-        case 1: localized("Mon")
-        case 2: localized("Tue")
-        case 3: localized("Wed")
-        case 4: localized("Thu")
-        case 5: localized("Fri")
-        case 6: localized("Sat")
-        default: localized("Sun")
-        }
-    }
-
     /// `25 Nov`; with the year if it is not the present one.
     func shortDay(_ day: LocalDay) -> String {
         let (year, month, number) = day.components

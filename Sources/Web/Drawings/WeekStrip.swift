@@ -56,7 +56,7 @@ struct WeekStrip: Sendable {
             default:
                 localized("\(count) to come are planned, \(more) more are expected.")
             }
-        return Drawing.joined([
+        return Sentences.joined([
             localized(
                 """
                 A lane for each day, from midnight to midnight; above its line the human’s usual hours, below it the \
@@ -92,7 +92,7 @@ struct WeekStrip: Sendable {
             let top = Self.top + index * Self.laneHeight
             let label: Markup = """
                 <text\(index == 0 ? " class=\"strong\"" as Markup : "") x="0" y="\(top + Self.lineDepth - 4)">\
-                \(Words.shortWeekday(day.day.weekday))</text><text x="0" y="\(top + Self.lineDepth + 12)">\
+                \(StatsReport.weekdays[day.day.weekday - 1])</text><text x="0" y="\(top + Self.lineDepth + 12)">\
                 \(words.shortDay(day.day))</text>
                 """
             let line: Markup = """

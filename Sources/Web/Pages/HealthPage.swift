@@ -332,7 +332,7 @@ enum HealthWords {
         let workingVerbs = verbs.filter { !stoppedWork.contains($0.work) }.map(\.verb)
         var work = localized("Does nothing now.")
         if let last = workingVerbs.last {
-            let others = ListWords.listed(workingVerbs.dropLast())
+            let others = Sentences.list(workingVerbs.dropLast())
             let all = others.isEmpty ? last : localized("\(others) and \(last)")
             work = localized("\(Words.capitalized(all)).")
         }
@@ -341,7 +341,7 @@ enum HealthWords {
                 "A full look at every part was taken at \(words.moment($0)), \(words.relative($0))."
             )
         }
-        return ListWords.sentences([
+        return Sentences.joined([
             work, lastLook ?? localized("A full look at every part was never taken."),
         ])
     }
@@ -388,7 +388,7 @@ enum HealthWords {
             name, setting: limit.setting,
             share: Double(limit.used) / Double(max(1, limit.limit)),
             used: Words.number(limit.used),
-            of: ListWords.listed(
+            of: Sentences.list(
                 [most, limit.person.map { ListWords.name($0.name) }].compactMap(\.self)))
     }
 

@@ -222,7 +222,7 @@ enum SettingsPage: MirrorPage {
             }
         let note =
             line.canBeStored && line.origin != .flag ? nil : localized("cannot be changed here")
-        return ListWords.listed(
+        return Sentences.list(
             [originWords.isEmpty ? nil : originWords, note].compactMap(\.self))
     }
 

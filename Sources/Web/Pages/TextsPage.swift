@@ -297,7 +297,7 @@ enum TextsPage: MirrorPage {
         if search.kind != .all, let name { parts.append(name) }
         return parts.isEmpty
             ? localized("Texts, the newest first.")
-            : localized("Texts \(ListWords.listed(parts)), the newest first.")
+            : localized("Texts \(Sentences.list(parts)), the newest first.")
     }
 
     private static func row(
@@ -396,7 +396,7 @@ enum TextsPage: MirrorPage {
                 ? localized("\(Words.number(mutedCount - mutedShown)) more are muted.") : nil,
             forgottenPosts(posts),
         ].compactMap(\.self)
-        return parts.isEmpty ? nil : ListWords.sentences(parts)
+        return parts.isEmpty ? nil : Sentences.joined(parts)
     }
 
     private static func forgottenPosts(_ posts: Int) -> String? {
@@ -645,7 +645,7 @@ enum TextsPage: MirrorPage {
                             : localized("\(number) slots got another text, or were left out."))
                 }
                 return Said(
-                    ListWords.sentences(sentences),
+                    Sentences.joined(sentences),
                     wayBack: request.button(localized("Let it be sent again"), change.wayBack))
             }
         }
@@ -734,7 +734,7 @@ enum TextsPage: MirrorPage {
                 sentences.append(localized("\(Words.count(report.slots.count, "slot")) changed."))
             }
             return Said(
-                ListWords.sentences(sentences),
+                Sentences.joined(sentences),
                 wayBack: request.button(localized("Allow it again"), report.wayBack))
         }
     }

@@ -128,17 +128,6 @@ enum ListWords {
             ? words.clock(date) : localized("\(short(date, words)), \(words.clock(date))")
     }
 
-    /// The items of a list in a sentence, as `one, two`.
-    static func listed(_ items: some Sequence<String>) -> String {
-        items.joined(separator: localized(", "))
-    }
-
-    /// Sentences one after the other.
-    static func sentences(_ sentences: [String]) -> String {
-        guard let first = sentences.first else { return "" }
-        return sentences.dropFirst().reduce(first) { localized("\($0) \($1)") }
-    }
-
     /// Loads a list with a number of rows, or with fewer if their markup exceeds the limit.
     ///
     /// - Parameters:

@@ -189,7 +189,7 @@ enum ActionsPage: MirrorPage {
         let words = action.words ?? []
         return words.isEmpty
             ? localized("rate \(Words.rate(rate))")
-            : localized("rate \(Words.rate(rate)) for \(ListWords.listed(words))")
+            : localized("rate \(Words.rate(rate)) for \(Sentences.list(words))")
     }
 
     // MARK: Taking back
@@ -439,7 +439,7 @@ struct ActionQuery: Sendable {
         if let person {
             return (
                 localized("Only about "),
-                ListWords.listed(
+                Sentences.list(
                     [ListWords.name(PersonWords.name(person)), day?.description]
                         .compactMap(\.self)),
                 localized("About everybody"),

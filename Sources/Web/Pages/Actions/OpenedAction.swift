@@ -185,7 +185,7 @@ struct OpenedAction: Sendable {
                 ))
             if let matchingWords = choice.words, !matchingWords.isEmpty {
                 let shownWords = matchingWords.prefix(8).map { ListWords.cut($0, bytes: 40) }
-                parts.append(localized("words that met: \(ListWords.listed(shownWords))"))
+                parts.append(localized("words that met: \(Sentences.list(shownWords))"))
             }
         }
         if let pattern = report.pattern {
@@ -200,7 +200,7 @@ struct OpenedAction: Sendable {
                 $0.alt.map { localized("“\(ListWords.cut($0, bytes: 100))”") }
                     ?? localized("without a description")
             }
-            let list = localized("\(Words.number(pictures.count)): \(ListWords.listed(texts))")
+            let list = localized("\(Words.number(pictures.count)): \(Sentences.list(texts))")
             return "\(list)"
         }
     }

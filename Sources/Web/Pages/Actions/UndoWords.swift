@@ -28,7 +28,7 @@ enum UndoWords {
                     : localized("\(number) that did not happen yet are cancelled"))
         }
         guard !parts.isEmpty else { return localized("Nothing of this can be taken back.") }
-        let effects = Words.capitalized(ListWords.listed(parts))
+        let effects = Words.capitalized(Sentences.list(parts))
         return deleted > 0
             ? localized("\(effects), and never comes again. What was sent counts as used.")
             : localized("\(effects), and never comes again.")

@@ -11,7 +11,9 @@ enum Sentences {
     }
 
     /// Returns items with commas between them.
-    static func list(_ items: [String]) -> String { items.joined(separator: localized(", ")) }
+    static func list(_ items: some Sequence<String>) -> String {
+        items.joined(separator: localized(", "))
+    }
 
     /// Returns a text without a full stop as a sentence, with a capital first letter.
     static func ended(_ text: String) -> String { localized("\(Words.capitalized(text)).") }

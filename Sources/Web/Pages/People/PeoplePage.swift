@@ -88,7 +88,7 @@ enum PeoplePage: MirrorPage {
         ]
         context["choices"] = .sentence(
             try await request.mirror.replyMeasure().map { measure in
-                ListWords.sentences([
+                Sentences.joined([
                     FavoriteWords.sentence(measure.inWords),
                     localized("Measured \(words.moment(measure.measured))."),
                 ])
@@ -162,7 +162,7 @@ enum PeoplePage: MirrorPage {
                 line.isForgotten ? nil : request.link("/people/\(WebFields.encoded(line.account))")),
             "same": .text(
                 otherNames.isEmpty
-                    ? nil : localized("one person: \(ListWords.listed([name] + otherNames))")),
+                    ? nil : localized("one person: \(Sentences.list([name] + otherNames))")),
             "mark": .text(stanceWords.mark), "symbol": .text(stanceWords.symbol),
             "said": .text(stanceWords.text),
             "replies": .text(line.replies > 0 ? Words.number(line.replies) : "–"),
@@ -410,12 +410,12 @@ enum PeoplePage: MirrorPage {
                     LinkPeople(
                         first: first, second: second, consented: request.form["consented"] != nil),
                     seen: try request.seen()))
-            let accountNames = ListWords.listed(
+            let accountNames = Sentences.list(
                 ([change.account] + change.sameAs).map { ListWords.name(PersonWords.name($0)) })
             return .seeOther(
                 request.link("/people"),
                 saying: Said(
-                    ListWords.sentences(
+                    Sentences.joined(
                         [localized("One person: \(accountNames).")]
                             + PersonWords.unlearned(change.unlearned)),
                     wayBack: request.button(localized("They are not"), change.wayBack)))
@@ -482,7 +482,7 @@ enum PeoplePage: MirrorPage {
             back: "/people/\(WebFields.encoded(account))")
         let parts =
             holding.parts.isEmpty
-            ? localized("What is known of this person") : ListWords.listed(holding.parts)
+            ? localized("What is known of this person") : Sentences.list(holding.parts)
         confirmation.lead = localized(
             "\(Words.capitalized(parts)) leave the database, and the counts change as if they had never been there."
         )
@@ -491,7 +491,7 @@ enum PeoplePage: MirrorPage {
             localized("What was posted stays at the network."),
         ]
         if holding.accounts.count > 1 {
-            let accountNames = ListWords.listed(
+            let accountNames = Sentences.list(
                 holding.accounts.prefix(5).map { ListWords.name(PersonWords.name($0)) })
             notes.insert(localized("All their accounts are forgotten: \(accountNames)."), at: 0)
         }

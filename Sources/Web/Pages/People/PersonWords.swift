@@ -98,7 +98,7 @@ enum PersonWords {
                 localized("\(Words.count(waiting, "action")) for them that wait will not happen."))
         }
         if holding.accounts.count > 1 {
-            let accountNames = ListWords.listed(
+            let accountNames = Sentences.list(
                 holding.accounts.prefix(5).map { ListWords.name(name($0)) })
             notes.append(localized("It holds for all their accounts: \(accountNames)."))
         }
@@ -135,7 +135,7 @@ enum PersonWords {
                     ? localized("\(number) action was just being sent.")
                     : localized("\(number) actions were just being sent."))
         }
-        let text = ListWords.sentences(sentences)
+        let text = Sentences.joined(sentences)
         guard verb == "deny" else { return Said(text) }
         return Said(text, wayBack: request.button(localized("Allow again"), change.wayBack))
     }
@@ -158,12 +158,12 @@ enum PersonWords {
         var sentences = [
             counts.isEmpty
                 ? localized("Forgotten; nothing was left to remove.")
-                : localized("Forgotten; removed: \(ListWords.listed(counts)).")
+                : localized("Forgotten; removed: \(Sentences.list(counts)).")
         ]
         if forgotten.underWay > 0 {
             sentences.append(
                 localized("\(Words.count(forgotten.underWay, "action")) under way end first."))
         }
-        return ListWords.sentences(sentences)
+        return Sentences.joined(sentences)
     }
 }
