@@ -219,7 +219,7 @@ let package = Package(
         // Swift arrays, SwiftPM's way, they take longer to compile than the modules that use them.
         .target(name: "CEmbedded"),
         target("Embedded", ["CEmbedded"]),
-        // The sentences of the program in each language; for whoever says something to a person.
+        // The translations of the sentences that a person reads on a page, in a terminal or in a notice.
         .target(
             name: "Localization", dependencies: ["Embedded"], exclude: ["Resources"],
             swiftSettings: settings(of: "Localization")),

@@ -8,7 +8,7 @@ package import Posts
 package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
     /// The rule that was applied.
     package let reason: Reason
-    /// What is known beyond the reason.
+    /// The sentence of this refusal; nil for the usual one of its reason.
     private let detail: String?
 
     package init(_ reason: Reason, _ message: String? = nil) {

@@ -482,7 +482,7 @@ extension MastodonProgram {
             source: habit.source.description, measuredAs: promise)
     }
 
-    /// What an account's list has, as the value of a habit.
+    /// Names the visibilities of the posts that an account's list contains.
     private static func words(_ visibilities: Set<Visibility>) -> String {
         if visibilities == Set(Visibility.allCases) { return localized("has all posts") }
         let names = Visibility.allCases.filter(visibilities.contains).map(name)

@@ -25,7 +25,7 @@ enum DryRunView {
         return action.wording.map { localized("\(line): \(Printable.line($0.published))") } ?? line
     }
 
-    /// What would be done, without the text.
+    /// Names the action that a worker would do, and its target.
     private static func deed(_ kind: ActionKind, _ target: String?) -> String {
         switch (kind, target) {
         case (.post, nil): localized("would post")

@@ -284,8 +284,8 @@ extension Explanation.OldReply {
             ? localized("\(likeness) and was drawn among \(nearest) that are as near") : likeness
     }
 
-    /// What the reply has in common with the mention, or with a usual answer to it; nil for
-    /// nothing.
+    /// The clause that says how the reply resembles the mention, or a usual answer to it; nil if it
+    /// resembles neither.
     private var likenessInWords: String? {
         switch score?.largest.flatMap(ReplyScore.Part.init) {
         case .kind:
