@@ -1,4 +1,4 @@
-"""Looks at pages: layout at every width in both themes, axe-core, markup, the console, and pictures for a person."""
+"""Looks at pages in both languages: layout at every width and theme, axe-core, markup, console; pictures for a person."""
 
 import importlib.resources
 
@@ -26,19 +26,14 @@ WIDE = """() => {
     return wide || found.length ? `${root.scrollWidth} px wide: ${found.slice(0, 4).join(', ')}` : '';
 }"""
 
-# Changes the words of the program, and leaves those of people.
-WORDS = """japanese => {
+# Makes the words of the program longer, as German ones are, and leaves those of people.
+LONGER = """() => {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), nodes = [];
     while (walker.nextNode()) nodes.push(walker.currentNode);
-    const signs = '設定を変更する今日の予定と返信お気に入り見直し待ち人々健康';
     for (const node of nodes) {
         if (node.parentElement.closest('bdi, .voice, code, time, svg, script')) continue;
-        node.data = node.data.replace(/\\p{L}[\\p{L}’]*/gu, (word, at) => japanese
-            ? [...word].filter((_, i) => i % 5 < 3).map((_, i) => signs[(at + i) % signs.length]).join('')
-            : word + word.slice(0, Math.ceil(word.length * 0.4)).toLowerCase());
-        if (japanese) node.data = node.data.replace(/ +/g, '');
+        node.data = node.data.replace(/\\p{L}[\\p{L}’]*/gu, word => word + word.slice(0, Math.ceil(word.length * 0.4)).toLowerCase());
     }
-    if (japanese) document.documentElement.lang = 'ja';
 }"""
 
 # The spacing of WCAG 1.4.12. A style sheet made by a script is no inline style, which the policy would block.
@@ -68,7 +63,7 @@ def look(browser, task):
     """Looks at the task's paths.
 
     `paths` are pairs of a path and its status, the nine pages first. `isDeep` asks for pictures of all of them, and of
-    the nine pages for axe-core in both themes, Japanese labels and all pictures.
+    the nine pages for axe-core in both themes and all pictures.
     """
     visitor = Visitor(browser, task["origin"], task["state"], task.get("folder"))
     axe = rules()
@@ -90,49 +85,68 @@ def rules():
 
 
 def look_at(visitor, page, axe, path, status=200, number=0, is_deep=False):
-    """Looks at one path, the number of a state's."""
-    answer = page.goto(path)
-    if answer.status != status:
-        visitor.violation(page, f"status {answer.status}, not {status}")
-    for problem in markup.problems(answer.text()):
-        visitor.violation(page, f"markup: {problem}")
+    """Looks at one path, the number of a state's, in both languages."""
+    # The nine pages come first.
+    has_variants = is_deep and number < 9
+    # The other pages of a state differ in one line.
+    has_pictures = is_deep or number == 0 or path.endswith("/health")
+    views = [(320, "dark"), (1280, "light")]
+    views = views if has_variants else views[number % 2:][:1]
+    load(visitor, page, path, status, "en")
     for theme in THEMES:
         for width in WIDTHS:
             show(page, width, theme)
             measure(visitor, page, f"{width} px, {theme}")
-    # The nine pages come first.
-    has_variants = is_deep and number < 9
-    # The other pages of a state differ in one line.
-    if is_deep or number == 0 or path.endswith("/health"):
+    if has_pictures:
         pictures(visitor, page, path, has_variants)
+    look_inside(visitor, page, axe, views)
+    page.evaluate("() => { document.adoptedStyleSheets = [] }")
+    page.evaluate(LONGER)
+    for width in (320, 1280):
+        show(page, width)
+        measure(visitor, page, f"{width} px, longer labels")
+    if has_variants:
+        show(page, 360)
+        visitor.picture(page, f"{name_of(visitor.state, path)}-360-longer")
+    load(visitor, page, path, status, "ja")
+    if has_pictures:
+        for width, theme in [(360, "light"), (1280, "dark")]:
+            show(page, width, theme)
+            visitor.picture(page, f"{name_of(visitor.state, path)}-{width}-{theme}-ja")
+    # What is open is wider than what is closed, and no theme changes the layout.
+    look_inside(visitor, page, axe, views)
+    page.set_extra_http_headers({})
+
+
+def load(visitor, page, path, status, language):
+    """Opens a path in a language, and reads its markup."""
+    page.set_extra_http_headers({"Accept-Language": language})
+    answer = page.goto(path)
+    if answer.status != status:
+        visitor.violation(page, f"status {answer.status}, not {status}")
+    if (found := page.evaluate("() => document.documentElement.lang")) != language:
+        visitor.violation(page, f"in {found}, not {language}")
+    for problem in markup.problems(answer.text()):
+        visitor.violation(page, f"markup, {language}: {problem}")
+
+
+def look_inside(visitor, page, axe, views):
+    """Looks at the page that is shown with all details open, wide spacing and large text."""
+    language = page.evaluate("() => document.documentElement.lang")
     page.evaluate(OPEN)
     for width in WIDTHS:
         show(page, width)
-        measure(visitor, page, f"{width} px, all open")
-    views = [(320, "dark"), (1280, "light")]
-    for width, theme in views if has_variants else views[number % 2:][:1]:
+        measure(visitor, page, f"{width} px, {language}, all open")
+    for width, theme in views:
         show(page, width, theme)
-        check_rules(visitor, page, axe, f"{width} px, {theme}, all open")
+        check_rules(visitor, page, axe, f"{width} px, {theme}, {language}, all open")
     page.evaluate(SPACING)
     for width in (320, 1280):
         show(page, width)
-        measure(visitor, page, f"{width} px, wide spacing")
+        measure(visitor, page, f"{width} px, {language}, wide spacing")
     page.evaluate(LARGE)
     show(page, 360)
-    measure(visitor, page, "360 px, text at 200 %")
-    page.evaluate("() => { document.adoptedStyleSheets = [] }")
-    variants = [("japanese", True), ("longer", False)] if has_variants else [("longer", False)]
-    for index, (variant, is_japanese) in enumerate(variants):
-        if index:
-            page.goto(path)
-            page.evaluate(OPEN)
-        page.evaluate(WORDS, is_japanese)
-        for width in (320, 1280):
-            show(page, width)
-            measure(visitor, page, f"{width} px, {variant} labels")
-        if has_variants:
-            show(page, 360)
-            visitor.picture(page, f"{name_of(visitor.state, path)}-360-{variant}")
+    measure(visitor, page, f"360 px, {language}, text at 200 %")
 
 
 def measure(visitor, page, what):

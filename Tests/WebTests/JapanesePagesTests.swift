@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import TestSupport
 import Testing
@@ -5,9 +6,11 @@ import Testing
 @testable import Web
 
 /// Every page in every state is in Japanese for a browser that prefers it, and no sentence of it
-/// stays in English.
+/// stays in English; with style, script and icon such a page has at most 60 kB, as an English one.
 @Suite(.timeLimit(.minutes(30))) struct JapanesePagesTests {
     private static let states = PageState.all.filter { !$0.isHostile && $0.name != "many" }
+
+    private static let limit = 60_000 - WebAsset.ofEveryPage.reduce(0) { $0 + $1.size }
 
     @Test(arguments: states) func noSentenceIsEnglish(_ state: PageState) async throws {
         let (stand, pages) = try await state.start()
@@ -22,6 +25,7 @@ import Testing
                 guard answer.body.contains("<html") else { continue }
                 #expect(answer.body.contains("<html lang=\"ja\""), "\(page.path)")
                 #expect(EnglishWords(html: answer.body).found == [], "\(page.path)")
+                expect(answer.body.utf8.count, "\(page.path)") { $0 <= Self.limit }
             }
         } catch {
             await stand.stop()

@@ -7,8 +7,9 @@ import Testing
 
 /// Every page in every state as Chromium shows it; `make check-pages` asks for it.
 ///
-/// Layout at 320, 360, 768 and 1280 px in both themes, with longer and Japanese labels, wide
-/// spacing and all details open; axe-core; markup; the console; and pictures for a person.
+/// In English and in Japanese: layout at 320, 360, 768 and 1280 px, with all details open, wide
+/// spacing and large text; axe-core; markup; the console; and pictures for a person. In English
+/// both themes and longer labels besides.
 @Suite(.enabled(if: BrowserVisit.python != nil), .timeLimit(.minutes(30)), .serialized)
 struct StatesInBrowserTests {
     @Test(arguments: PageState.all) func aPageIsAsItMustBe(_ state: PageState) async throws {
