@@ -13,26 +13,6 @@ package enum Language: String, CaseIterable, Sendable {
         self.init(rawValue: primary.lowercased())
     }
 
-    /// Returns the language that a browser prefers, by the header field Accept-Language (RFC 9110,
-    /// section 12.5.4): the one with the highest weight, and of several the first.
-    ///
-    /// - Parameter fields: The values of the header fields, of any origin.
-    /// - Returns: nil if the browser accepts none of the languages.
-    package static func preferred(byAccepted fields: [String]) -> Language? {
-        var best: (language: Language, weight: Double)?
-        for range in fields.joined(separator: ",").split(separator: ",").prefix(maxRanges) {
-            let parts = range.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
-            guard let language = parts.first.flatMap(Language.init(tag:)) else { continue }
-            let quality = parts.dropFirst().first { $0.hasPrefix("q=") }
-            let weight = quality.map { Double($0.dropFirst(2)) ?? 0 } ?? 1
-            if weight > best?.weight ?? 0 { best = (language, weight) }
-        }
-        return best?.language
-    }
-
-    /// The most languages of a header field that are considered.
-    private static let maxRanges = 50
-
     /// Returns the language of the terminal, by the variables that POSIX gives it.
     ///
     /// - Parameter environment: Returns a variable's value. The first of `LC_ALL`, `LC_MESSAGES`

@@ -46,17 +46,8 @@ struct Compression: RouterMiddleware {
     /// Whether the fields of Accept-Encoding allow gzip: by its name, or else by `*`, with a weight
     /// above 0.
     static func acceptsGzip(_ fields: [String]) -> Bool {
-        var accepted: [String: Bool] = [:]
-        for coding in fields.joined(separator: ",").lowercased().split(separator: ",") {
-            let parts = coding.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" } }
-            guard let name = parts.first else { continue }
-            var weight = 1.0
-            if let parameter = parts.dropFirst().first(where: { $0.hasPrefix("q=") }) {
-                weight = Double(parameter.dropFirst(2)) ?? 0
-            }
-            accepted[name] = weight > 0
-        }
-        return accepted["gzip"] ?? accepted["x-gzip"] ?? accepted["*"] ?? false
+        let values = WeightedValues(fields)
+        return ["gzip", "x-gzip", "*"].lazy.compactMap(values.weight).first.map { $0 > 0 } ?? false
     }
 
     /// The bytes as one gzip member; nil without memory.

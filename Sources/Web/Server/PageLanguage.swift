@@ -12,7 +12,7 @@ struct PageLanguage: RouterMiddleware {
         next: (Request, WebContext) async throws -> Response
     ) async throws -> Response {
         let language =
-            Language.preferred(byAccepted: request.headers[values: .acceptLanguage]) ?? .current
+            Self.preferred(by: request.headers[values: .acceptLanguage]) ?? .current
         var response = try await Language.$current.withValue(language) {
             try await next(request, context)
         }
@@ -22,5 +22,16 @@ struct PageLanguage: RouterMiddleware {
         response.headers[.contentLanguage] = language.rawValue
         response.headers[values: .vary].append("Accept-Language")
         return response
+    }
+
+    /// Returns the language with the highest weight, and of several the first; nil if the browser
+    /// accepts neither.
+    static func preferred(by fields: [String]) -> Language? {
+        var best: (language: Language, weight: Double)?
+        for (tag, weight) in WeightedValues(fields).entries {
+            guard let language = Language(tag: tag), weight > best?.weight ?? 0 else { continue }
+            best = (language, weight)
+        }
+        return best?.language
     }
 }
