@@ -346,21 +346,21 @@ extension Archive {
     }
 
     /// A post that shows habits of the human: its client program is known, or it may have hashtags.
-    package struct Habit: Sendable {
+    package struct PostWithHabits: Sendable {
         package let text: String
         package let client: String?
         package let time: Date
-        package let isAnswer: Bool
+        package let isReply: Bool
     }
 
-    /// Returns the habits of a range of time, replies included.
+    /// Returns the posts of a range of time that show habits, replies included.
     ///
     /// - Parameters:
     ///   - previousEnd: The end of the previous range; nil to begin with the oldest posts.
     ///   - number: About how many posts the range has, with habits or without.
     /// - Returns: The posts that show habits, and the end of the range; nil if it is the last one.
-    package func habits(after previousEnd: Int64?, atMost number: Int) async throws -> (
-        habits: [Habit], end: Int64?
+    package func postsWithHabits(after previousEnd: Int64?, atMost number: Int) async throws -> (
+        posts: [PostWithHabits], end: Int64?
     ) {
         let mirror = mirror
         return try await storage.read { connection in
@@ -371,7 +371,7 @@ extension Archive {
                 ORDER BY created_ms LIMIT 1 OFFSET \(number - 1)
                 """
             ).first?.integer("created_ms")
-            let habits = try connection.query(
+            let posts = try connection.query(
                 """
                 SELECT text, client, created_ms, is_reply FROM posts
                 WHERE \(isLater) AND created_ms <= \(end ?? .max)
@@ -379,11 +379,11 @@ extension Archive {
                         OR text LIKE '%#%' OR text LIKE '%＃%' OR text LIKE '%﹟%')
                 """
             ).map { row in
-                Habit(
+                PostWithHabits(
                     text: try row.text("text"), client: try row.optionalText("client"),
-                    time: try row.date("created_ms"), isAnswer: try row.boolean("is_reply"))
+                    time: try row.date("created_ms"), isReply: try row.boolean("is_reply"))
             }
-            return (habits, end)
+            return (posts, end)
         }
     }
 

@@ -340,6 +340,7 @@ package final class Rounds: @unchecked Sendable {
                 group.end(with: error)
             default: break
             }
+            // A clock that jumps has to be woken each time, and passes that waited are due at once.
             return End(
                 groupEnd: group.isEnded && group.running.isEmpty ? (group.onEnd, group.error) : nil,
                 mayBeginEarlier: clock.jumps || hasWaiting || isFirstEarlierThanAwaited)

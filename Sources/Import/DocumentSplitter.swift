@@ -18,9 +18,9 @@ struct DocumentSplitter: ItemSplitter {
         case inside
     }
 
-    /// The progress in reading a key of an item's outermost object; `read` and `colon` only for the
-    /// key of a list.
-    private enum Key { case none, expected, reading, read, colon }
+    /// The progress in reading a key of an item's outermost object; the last two only for a list's
+    /// key.
+    private enum KeyProgress { case none, expected, inKey, afterKey, afterColon }
 
     /// The progress in reading `{"` at the start of a line.
     private enum Line { case other, began, brace }
@@ -43,7 +43,7 @@ struct DocumentSplitter: ItemSplitter {
     /// The number of bytes of the file before the current chunk.
     private var consumed = 0
     private var item: ItemBuffer
-    private var key = Key.none
+    private var key = KeyProgress.none
     private var keyBytes: [UInt8] = []
     private var line = Line.other
 
@@ -204,8 +204,8 @@ struct DocumentSplitter: ItemSplitter {
         case Byte.quote:
             item.beginString()
             if key == .expected { beginKey() } else { key = .none }
-        case Byte.colon where key == .read: key = .colon
-        case Byte.openBracket where key == .colon: return .list
+        case Byte.colon where key == .afterKey: key = .afterColon
+        case Byte.openBracket where key == .afterColon: return .list
         case Byte.openBrace, Byte.openBracket:
             item.open()
             key = item.depth == 1 && byte == Byte.openBrace ? .expected : .none
@@ -227,14 +227,15 @@ struct DocumentSplitter: ItemSplitter {
     private mutating func stepInString(_ byte: UInt8) {
         item.stepInString(byte)
         guard item.inString else {
-            key = key == .reading && byte == Byte.quote && lists.contains(keyBytes) ? .read : .none
+            key =
+                key == .inKey && byte == Byte.quote && lists.contains(keyBytes) ? .afterKey : .none
             return
         }
-        if key == .reading, keyBytes.count <= Self.maximumKeyBytes { keyBytes.append(byte) }
+        if key == .inKey, keyBytes.count <= Self.maximumKeyBytes { keyBytes.append(byte) }
     }
 
     private mutating func beginKey() {
-        key = .reading
+        key = .inKey
         keyBytes.removeAll(keepingCapacity: true)
     }
 

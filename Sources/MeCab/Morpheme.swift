@@ -52,7 +52,8 @@ import Foundation
         let bytes = surface
         let count = bytes.count
         guard let first = bytes.first, first & 0xC0 != 0x80 else { return false }
-        // The last scalar is complete: its lead byte announces one, three, two or four bytes.
+        // The last scalar is complete if its lead byte stands as far from the end as the scalar is
+        // long. Three bytes are tried before two, because Japanese has mostly three.
         return bytes[count - 1] < 0x80 || (count >= 3 && bytes[count - 3] & 0xF0 == 0xE0)
             || (count >= 2 && bytes[count - 2] & 0xE0 == 0xC0)
             || (count >= 4 && bytes[count - 4] & 0xF8 == 0xF0)

@@ -37,7 +37,7 @@ package final class Claims: Sendable {
         ///
         /// A worker takes released and new mirrors up to its share at once. It takes mirrors that
         /// were left over at the previous turn up to 5 % above its share. Beyond that it takes only
-        /// mirrors that nobody has taken for the silence limit.
+        /// mirrors that have been without a worker for as long as the silence limit.
         ///
         /// The mirrors of a silent worker are divided at once among the workers that have lived for
         /// the silence limit, because a younger worker cannot know yet which one is silent. Those

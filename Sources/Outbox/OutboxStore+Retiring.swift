@@ -87,13 +87,15 @@ extension OutboxStore {
         ).isEmpty
     }
 
-    /// The condition that the mirror has not retired, or that an action is its last post.
+    /// The condition that no retirement is planned; that it is later and has not begun; or that it
+    /// is not completed and the action is its last post.
     ///
     /// - Parameter action: The id of the action as a value, or its column.
     static func retirementPermits(_ action: SQL, at now: Date) -> SQL {
         """
-        (mirrors.retire_ms IS NULL OR mirrors.retire_begun_ms IS NULL AND mirrors.retire_ms > \(now.milliseconds)
-            OR mirrors.retired_ms IS NULL AND mirrors.retire_post = \(action))
+        (mirrors.retire_ms IS NULL
+            OR (mirrors.retire_begun_ms IS NULL AND mirrors.retire_ms > \(now.milliseconds))
+            OR (mirrors.retired_ms IS NULL AND mirrors.retire_post = \(action)))
         """
     }
 

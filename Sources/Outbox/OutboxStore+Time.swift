@@ -68,8 +68,10 @@ extension OutboxStore {
 
         package init() {}
 
-        /// The first of these times; the expiry of other kinds is handled by the workers that send
-        /// them.
+        /// The first time at which there is work for the requested kinds.
+        ///
+        /// ``post`` and ``expiry`` also belong to kinds that were not requested, and wait for the
+        /// workers that send those.
         package var next: Date? { [sending, lookUp, undo, thread].compactMap(\.self).min() }
     }
 

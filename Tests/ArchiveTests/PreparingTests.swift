@@ -124,9 +124,9 @@ import Testing
         var stretches: Int = 0
         var answers: [String] = []
         repeat {
-            let (habits, end) = try await test.archive.habits(after: place, atMost: 4)
-            texts += habits.map(\.text)
-            answers += habits.filter(\.isAnswer).map(\.text)
+            let (found, end) = try await test.archive.postsWithHabits(after: place, atMost: 4)
+            texts += found.map(\.text)
+            answers += found.filter(\.isReply).map(\.text)
             place = end
             stretches = stretches + 1
         } while place != nil

@@ -75,7 +75,7 @@ package struct NoticeRow: Equatable, Sendable {
 
     private func wasToldToday(_ now: Date) -> Bool {
         guard let lastTold else { return false }
-        // A negative age that is not small is of a time before the clock was set back.
+        // A time that is further ahead than the slack was recorded before the clock was set back.
         return (-Self.clockSlack..<Self.day).contains(now.timeIntervalSince(lastTold))
     }
 

@@ -88,11 +88,11 @@ package actor TextJudging {
     /// Counts the next stretch.
     private func counted(after count: HabitCount) async throws -> HabitCount {
         var count = count
-        let (habits, end) = try await archive.habits(
+        let (posts, end) = try await archive.postsWithHabits(
             after: count.place, atMost: Self.habitsAtOnce)
-        for habit in habits {
+        for post in posts {
             count.habits.include(
-                habit.text, by: habit.client, at: habit.time, isAnswer: habit.isAnswer)
+                post.text, by: post.client, at: post.time, isAnswer: post.isReply)
         }
         count.place = end
         count.isComplete = end == nil

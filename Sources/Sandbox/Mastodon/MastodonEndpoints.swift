@@ -65,7 +65,7 @@ extension MastodonCall {
     }
 
     private func application(_ state: inout SandboxState) throws(WireRefusal) -> WireAnswer {
-        guard !habits.lacksApplications else { throw .notThere }
+        guard !habits.lacksApplicationOfToken else { throw .notThere }
         let redirects = application?.redirects ?? []
         let entity: WireJSON = [
             "id": "1", "name": .string(application?.name ?? ""), "website": nil,

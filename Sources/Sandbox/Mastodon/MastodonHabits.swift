@@ -364,7 +364,7 @@ package struct MastodonHabits: Equatable, Sendable {
     /// requests with it are refused.
     package var knowsCoarseScopesOnly = false
     /// Whether the server has no endpoint for the application of a token.
-    package var lacksApplications = false
+    package var lacksApplicationOfToken = false
     /// Whether the server does not return the scopes of an application.
     package var hidesApplicationScopes = false
 

@@ -50,7 +50,7 @@ extension MastodonHabits {
         // typeutils/internaltofrontend.go, InteractionPolicyToAPIInteractionPolicy.
         habits.tellsPolicies = true
         // Seen: apps/verify_credentials is 404 with a token and 401 without.
-        habits.lacksApplications = true
+        habits.lacksApplicationOfToken = true
         // Seen: `profile` is granted.
         habits.knowsProfileScope = true
     }

@@ -77,7 +77,7 @@ extension MastodonHabits {
         habits.namesPeopleInFull = true
         // mastoapi_get_handler has no /v2/instance and no /v1/apps/verify_credentials.
         habits.lacksInstanceV2 = true
-        habits.lacksApplications = true
+        habits.lacksApplicationOfToken = true
         // mastoapi_post_handler, /v1/apps: the answer has no scopes.
         habits.hidesApplicationScopes = true
         // process_auth_token: a token has no scopes.
