@@ -133,7 +133,7 @@ package struct ReplyChooser: Equatable, Sendable {
             causes.append(
                 localized("\(usedCount) because this person got the text lately or is about to"))
         }
-        let list = causes.joined(separator: localized(", "))
+        let list = causes.joined(by: .comma)
         return Refusal(
             .noPastReply,
             localized("none of \(past) earlier replies to this person may be sent now: \(list)"))

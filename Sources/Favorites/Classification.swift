@@ -44,7 +44,7 @@ package struct WaitReason: Equatable, Sendable, CustomStringConvertible {
         var parts: [String] = []
         if favorites < needed { parts.append(localized("\(favorites) of \(needed) favorites")) }
         if normals < needed { parts.append(localized("\(normals) of \(needed) normals")) }
-        return parts.joined(separator: localized(", "))
+        return parts.joined(by: .comma)
     }
 }
 

@@ -133,7 +133,7 @@ package struct ImportSummary: Equatable, Sendable {
     private static func list(_ names: [String], of count: Int) -> String {
         let shown = names.prefix(8).map(MemberName.shown)
         let unlistedCount = count - shown.count
-        var list = shown.joined(separator: localized(", "))
+        var list = shown.joined(by: .comma)
         if unlistedCount > 0 {
             list = localized(
                 shown.isEmpty ? "\(unlistedCount) more" : "\(list) and \(unlistedCount) more")

@@ -487,7 +487,7 @@ extension MastodonProgram {
         if visibilities == Set(Visibility.allCases) { return localized("has all posts") }
         let names = Visibility.allCases.filter(visibilities.contains).map(name)
         if names.isEmpty { return localized("has no new posts") }
-        let list = names.joined(separator: localized(", "))
+        let list = names.joined(by: .comma)
         return localized("has \(list) posts")
     }
 

@@ -178,7 +178,7 @@ package struct NetworkError: Error, Equatable, Sendable, CustomStringConvertible
             "could not \(operation.phrase) on \(network.displayName) (\(host)): \(cause)")
         let request = requestID.map { localized("request id \($0)") }
         return [failure, hint, request, prospect].compactMap(\.self)
-            .joined(separator: localized("; "))
+            .joined(by: .semicolon)
     }
 
     /// The phrase that says whether the call will be repeated.

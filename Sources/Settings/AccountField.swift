@@ -124,7 +124,7 @@ extension AccountField {
 
     /// The names of these networks, for people.
     private var networkNames: String {
-        networks.map(\.displayName).joined(separator: localized(", "))
+        networks.map(\.displayName).joined(by: .comma)
     }
 
     /// The variable for the field of a role's account.

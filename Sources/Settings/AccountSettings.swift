@@ -45,8 +45,8 @@ struct AccountSettings {
     }
 
     private func error(ofOtherNetwork field: AccountField) -> ConfigurationError {
-        let networksOfField = Listing.all(of: field.networks.map(\.displayName))
-        let networkValues = Listing.any(of: field.networks.map(\.rawValue))
+        let networksOfField = field.networks.map(\.displayName).joined(by: .and)
+        let networkValues = field.networks.map(\.rawValue).joined(by: .or)
         guard let setting = values.networkSetting(of: role)?.name else {
             // No network is named, and no network has all of these fields.
             let conflictingField = AccountField.settable.first {
@@ -54,7 +54,7 @@ struct AccountSettings {
             }
             let problem = conflictingField.map {
                 localized(
-                    "belongs to \(networksOfField), but \($0.name(of: role)) to \(Listing.all(of: $0.networks.map(\.displayName))); remove one of the two"
+                    "belongs to \(networksOfField), but \($0.name(of: role)) to \($0.networks.map(\.displayName).joined(by: .and)); remove one of the two"
                 )
             }
             return ConfigurationError(

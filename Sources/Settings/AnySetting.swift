@@ -193,7 +193,7 @@ extension AnySetting.Form {
     package var words: String {
         switch self {
         case .text(let words): words
-        case .choice(let choices): choices.map { "`\($0)`" }.joined(separator: localized(", "))
+        case .choice(let choices): choices.map { "`\($0)`" }.joined(by: .comma)
         case .integer(let range): "\(range.lowerBound)–\(range.upperBound)"
         case .integerOrNone(let range):
             localized("\(range.lowerBound)–\(range.upperBound), `none`")
@@ -216,7 +216,7 @@ extension AnySetting {
         }
         let exceptions = networksByDefault.sorted { $0.key < $1.key }.map { value, networks in
             localized(
-                "; `\(value)` where the bot is on \(Listing.any(of: networks.map(\.name.displayName)))"
+                "; `\(value)` where the bot is on \(networks.map(\.name.displayName).joined(by: .or))"
             )
         }
         return "`\(fallback)`" + exceptions.joined()
@@ -227,7 +227,7 @@ extension AnySetting {
         Group.allCases.compactMap { group in
             let names = all.filter { $0.group == group && $0.canBeStored }.map(\.name)
             return names.isEmpty
-                ? nil : localized("\(group.title): \(names.joined(separator: localized(", ")))")
+                ? nil : localized("\(group.title): \(names.joined(by: .comma))")
         }.joined(separator: "\n")
     }
 }

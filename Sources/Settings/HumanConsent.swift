@@ -52,7 +52,7 @@ package struct HumanConsent: Codable, Equatable, Sendable {
         /// The statements as a list for people who choose: `self (I am this person), …`.
         package static var choices: String {
             statements.map { localized("\($0.rawValue) (\($0.words ?? ""))") }
-                .joined(separator: localized(", "))
+                .joined(by: .comma)
         }
     }
 

@@ -62,7 +62,7 @@ extension SettingSyntax where Value: Equatable {
         let words = choices.map(\.word)
         return SettingSyntax(.choice(words)) { text, name in
             guard let choice = choices.first(where: { $0.word == text }) else {
-                throw problem(name, text, expected: words.joined(separator: localized(", ")))
+                throw problem(name, text, expected: words.joined(by: .comma))
             }
             return choice.value
         } print: { value in

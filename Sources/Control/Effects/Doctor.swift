@@ -326,7 +326,7 @@ package struct Doctor: Sendable {
         let unseen = tested.filter { $0.isKept == nil }.map(\.promise)
         let holds = tested.filter { $0.isKept == true }.map(\.promise.text)
         if !holds.isEmpty {
-            let list = holds.joined(separator: localized("; "))
+            let list = holds.joined(by: .semicolon)
             findings.append(.ok("probe", localized("on \(day): \(list)")))
         }
         findings += broken.map {
@@ -360,7 +360,7 @@ package struct Doctor: Sendable {
         guard !missing.isEmpty else {
             return [.ok("scopes", localized("the bot's token allows what the bot does"))]
         }
-        let names = missing.map(\.name).joined(separator: localized(", "))
+        let names = missing.map(\.name).joined(by: .comma)
         let fix = localized(
             "run mirror-bot login \(account.network) --as bot and allow everything that is listed")
         if missing.contains(where: { $0.consequence == nil }) {
@@ -370,7 +370,7 @@ package struct Doctor: Sendable {
                 )
             ]
         }
-        let consequences = missing.compactMap(\.consequence).joined(separator: localized("; "))
+        let consequences = missing.compactMap(\.consequence).joined(by: .semicolon)
         return [
             .warn("scopes", localized("the bot's token lacks \(names): \(consequences)"), fix: fix)
         ]
@@ -537,11 +537,9 @@ package struct Doctor: Sendable {
     /// The expected cost of the next month, and its assumptions.
     private func finding(_ forecast: MonthForecast) -> Finding {
         let lines = forecast.lines.map { "\($0.what) \($0.amount.cents)" }
-        let separator = localized(", ")
         let work =
-            lines.isEmpty
-            ? localized("nothing is read or written") : lines.joined(separator: separator)
-        let assumptions = forecast.assumptions.joined(separator: separator)
+            lines.isEmpty ? localized("nothing is read or written") : lines.joined(by: .comma)
+        let assumptions = forecast.assumptions.joined(by: .comma)
         let text = localized(
             "about \(forecast.total.cents) of \(forecast.budget.cents): \(work); assumes \(assumptions)"
         )

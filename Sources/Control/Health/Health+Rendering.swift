@@ -100,8 +100,8 @@ extension Health {
             let briefs = holding.map(\.brief).reduce(into: [String]()) {
                 if !$0.contains($1) { $0.append($1) }
             }
-            let separator = cause == .unreachable ? localized(", ") : localized("; ")
-            findings[cause] = .holds(since: since, detail: briefs.joined(separator: separator))
+            let joint: Joint = cause == .unreachable ? .comma : .semicolon
+            findings[cause] = .holds(since: since, detail: briefs.joined(by: joint))
         }
         return findings
     }

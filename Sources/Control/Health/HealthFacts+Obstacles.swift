@@ -855,7 +855,7 @@ extension HealthFacts {
     /// The sentence about ``unconfirmed`` actions.
     private var causeOfDoubt: String {
         let number = unconfirmed.count
-        let names = unconfirmed.prefix(Self.mostNamed).joined(separator: localized(", "))
+        let names = unconfirmed.prefix(Self.mostNamed).joined(by: .comma)
         if number > Self.mostNamed {
             return localized(
                 "\(number) actions of the last day may or may not have arrived, because the answers were lost: \(names) and others"
@@ -1094,7 +1094,7 @@ extension HealthFacts {
                 ? nil
                 : Obstacle.Remedy(
                     command: "mirror-bot train classifier",
-                    text: steps.joined(separator: localized("; "))))
+                    text: steps.joined(by: .semicolon)))
     }
 
     /// The steps that bring the posts still to be learned.

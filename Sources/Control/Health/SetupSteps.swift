@@ -81,7 +81,7 @@ extension HumanMirror {
                     problem(.human),
                     localized("\(command("train scheduler --from FILE")) reads an archive"),
                 ]
-                .compactMap(\.self).joined(separator: localized("; ")))
+                .compactMap(\.self).joined(by: .semicolon))
         ]
         // A login of the human's account counts as agreement.
         let isAgreed =
@@ -205,7 +205,7 @@ extension HumanMirror {
             localized("mirror \(name)"),
             ([
                 localized("is not set up yet: \(setupCommand) leads through all steps"), step.next,
-            ] + details).joined(separator: localized("; ")),
+            ] + details).joined(by: .semicolon),
             isMissing: error.isMissing, part: part)
     }
 

@@ -48,7 +48,7 @@ extension LoginRefusal: CustomStringConvertible {
         switch self {
         case .lacks(let scopes, let advice):
             localized(
-                "the bot's token lacks \(scopes.joined(separator: localized(", "))); nothing was changed; \(control: .scopes(advice))"
+                "the bot's token lacks \(scopes.joined(by: .comma)); nothing was changed; \(control: .scopes(advice))"
             )
         case .isOther(.human, let name, let login):
             localized(

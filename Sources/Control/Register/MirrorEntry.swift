@@ -97,7 +97,7 @@ package struct MirrorEntry: Sendable {
     ) throws(EntryProblem) -> StoredLogin {
         guard case .text(let word)? = fields["network"], let network = NetworkName(rawValue: word)
         else {
-            let names = NetworkName.known.map(\.rawValue).joined(separator: localized(", "))
+            let names = NetworkName.known.map(\.rawValue).joined(by: .comma)
             throw EntryProblem(
                 "\(path)network", localized("is missing or no network; expected one of \(names)"))
         }
@@ -125,7 +125,7 @@ package struct MirrorEntry: Sendable {
                 continue
             }
             guard let field = networkFields.first(where: { $0.key == key }) else {
-                let names = networkFields.map(\.key).joined(separator: localized(", "))
+                let names = networkFields.map(\.key).joined(by: .comma)
                 throw EntryProblem(
                     fieldPath,
                     localized("is no credential of \(network.displayName); expected \(names)"))

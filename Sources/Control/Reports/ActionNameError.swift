@@ -43,7 +43,7 @@ package struct ActionNameError: Error, Equatable, Sendable, CustomStringConverti
             return ActionNameError(
                 text: localized("\(day) has no slot; \(control: .plan(of: day)) shows the day"))
         }
-        let others = times.map(\.description).joined(separator: localized(", "))
+        let others = times.map(\.description).joined(by: .comma)
         return ActionNameError(
             text: localized(
                 "\(day) has no slot at \(minute), but at \(others); \(control: .plan(of: day)) shows the day"
@@ -54,7 +54,7 @@ package struct ActionNameError: Error, Equatable, Sendable, CustomStringConverti
     static func several(at minute: MinuteOfDay, _ slots: [String]) -> ActionNameError {
         ActionNameError(
             text: localized(
-                "several slots are at \(minute); name one of them: \(slots.joined(separator: localized(", ")))"
+                "several slots are at \(minute); name one of them: \(slots.joined(by: .comma))"
             ))
     }
 
@@ -68,7 +68,7 @@ package struct ActionNameError: Error, Equatable, Sendable, CustomStringConverti
     static func ambiguous(_ name: String, _ actions: [String]) -> ActionNameError {
         ActionNameError(
             text: localized(
-                "\"\(name.prefix(60))\" is the beginning of several ids; give more digits: \(actions.joined(separator: localized(", ")))"
+                "\"\(name.prefix(60))\" is the beginning of several ids; give more digits: \(actions.joined(by: .comma))"
             ))
     }
 }

@@ -256,7 +256,7 @@ extension MirrorsStatus.Check {
                 }
             return
         }
-        let listed = failing.prefix(Self.listed).map(\.name).joined(separator: localized(", "))
+        let listed = failing.prefix(Self.listed).map(\.name).joined(by: .comma)
         let names =
             failing.count > Self.listed
             ? localized("\(listed) and \(failing.count - Self.listed) more") : listed

@@ -66,8 +66,7 @@ package struct ServerRuleReport: Codable, Equatable, Sendable {
     /// The report as findings of an examination, with changes as warnings.
     package var findings: [Finding] {
         rules.map { rule in
-            let fix = rule.proposals.map { $0.command ?? $0.text }.joined(
-                separator: localized("; "))
+            let fix = rule.proposals.map { $0.command ?? $0.text }.joined(by: .semicolon)
             let advice = fix.isEmpty ? nil : fix
             let day = rule.since.rfc3339.prefix(10)
             return switch rule.state {

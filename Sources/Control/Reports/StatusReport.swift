@@ -232,7 +232,7 @@ package struct StatusReport: Codable, Sendable {
             let shown = 3
             let others = reasons.dropFirst(shown).reduce(0) { $0 + $1.count }
             let listed = reasons.prefix(shown).map { "\($0.count) \($0.reason)" }
-                .joined(separator: localized(", "))
+                .joined(by: .comma)
             return others > 0 ? localized("\(listed) and \(others) others") : listed
         }
     }

@@ -190,7 +190,7 @@ extension TextList.Text {
         let times = kept.window.isEmpty ? nil : localized("used then: \(kept.window)")
         sometimes =
             fitness == .sometimes
-            ? [sentence, times].compactMap(\.self).joined(separator: localized("; ")) : nil
+            ? [sentence, times].compactMap(\.self).joined(by: .semicolon) : nil
         isNever = kept.isNever
         uses = kept.uses
         lastUse = kept.lastUse

@@ -126,7 +126,7 @@ package struct TextOpinion: Equatable, Sendable {
         }
         var groups: [String] = []
         if !words.isEmpty {
-            let list = words.joined(separator: localized(", "))
+            let list = words.joined(by: .comma)
             groups.append(localized("its words (\(list))"))
         } else if groupsOfFeatures.rest.logOdds > 0 {
             groups.append(localized("its small words and signs"))
@@ -135,7 +135,7 @@ package struct TextOpinion: Equatable, Sendable {
             groups.append(localized("its spelling"))
         }
         if groupsOfFeatures.form.reduce(0, { $0 + $1.logOdds }) > 0, !form.isEmpty {
-            let list = form.joined(separator: localized(", "))
+            let list = form.joined(by: .comma)
             groups.append(localized("its form (\(list))"))
         }
         guard !groups.isEmpty else {

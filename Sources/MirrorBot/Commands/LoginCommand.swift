@@ -256,7 +256,7 @@ enum RoleArgument {
 enum NetworkArgument {
     /// The names of all networks, separated by commas.
     static var names: String {
-        NetworkName.known.map(\.rawValue).joined(separator: localized(", "))
+        NetworkName.known.map(\.rawValue).joined(by: .comma)
     }
 
     static func network(_ text: String) throws -> NetworkName {

@@ -196,8 +196,7 @@ enum ConsentArgument {
                 $0.rawValue == text.lowercased()
             })
         else {
-            let names = HumanConsent.Ground.statements.map(\.rawValue).joined(
-                separator: localized(", "))
+            let names = HumanConsent.Ground.statements.map(\.rawValue).joined(by: .comma)
             throw ValidationError(
                 localized("\"\(text.prefix(40))\" is no statement; expected one of \(names)"))
         }

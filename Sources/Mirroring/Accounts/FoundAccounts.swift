@@ -42,10 +42,9 @@ package struct FoundAccounts: Sendable {
         guard accounts[role] == nil else { return nil }
         if let error = errors[role] { return error.description }
         let names = configuration.network(of: role).descriptor.requiredNames(of: role)
-        let start = names.dropLast().joined(separator: localized(", "))
         return names.count == 1
             ? localized("\(names[0]) is not set")
-            : localized("\(start) and \(names[names.count - 1]) are not set")
+            : localized("\(names.joined(by: .and)) are not set")
     }
 
     /// The reason why the home timeline of a role is not read; nil if it is read.

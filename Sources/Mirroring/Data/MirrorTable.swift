@@ -34,7 +34,7 @@ package struct MirrorTable: Sendable {
         let existing =
             mirrorNames.isEmpty
             ? localized("the database has none yet")
-            : localized("the database has \(mirrorNames.joined(separator: localized(", ")))")
+            : localized("the database has \(mirrorNames.joined(by: .comma))")
         throw ConfigurationError(
             configuration.mirrorSetting,
             localized(

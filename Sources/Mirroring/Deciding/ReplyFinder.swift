@@ -199,7 +199,7 @@ package struct ReplyFinder: Sendable {
         guard accounts.count == 1 else { return Refusal(.noPastReply) }
         let elsewhere = facts.networks.subtracting(accounts.map(\.network))
         guard !elsewhere.isEmpty else { return Refusal(.noPastReply) }
-        let names = elsewhere.map(\.displayName).sorted().joined(separator: localized(" and "))
+        let names = elsewhere.map(\.displayName).sorted().joined(by: .and)
         return Refusal(
             .notLinked,
             localized(
@@ -300,7 +300,7 @@ extension Explanation.OldReply {
         case .words, nil: break
         }
         guard let words, !words.isEmpty else { return nil }
-        let quoted = words.map { localized("'\($0)'") }.joined(separator: localized(", "))
+        let quoted = words.map { localized("'\($0)'") }.joined(by: .comma)
         return switch (replies > 1, isByAnswered) {
         case (true, true):
             localized("this one once answered a post that shares \(quoted) with the mention")

@@ -33,7 +33,7 @@ package enum StoredText {
         if let whole = filled(patterns.beginning) { return whole }
         let clauses = text.split(separator: "; ").map(String.init)
         if clauses.count > 1 {
-            return clauses.map { inWords($0, depth: depth + 1) }.joined(separator: localized("; "))
+            return clauses.map { inWords($0, depth: depth + 1) }.joined(by: .semicolon)
         }
         return filled(patterns.others) ?? text
     }

@@ -72,7 +72,7 @@ struct Dial: Sendable {
                     ))
             }
         }
-        return Sentences.joined(sentences + [localized("The table has every number.")])
+        return (sentences + [localized("The table has every number.")]).joined(by: .sentence)
     }
 
     private static func share(_ busiest: (hour: Int, share: Double)) -> String {
@@ -206,9 +206,9 @@ struct WeekGrid: Sendable {
             bot.busiestOfWeek.map {
                 localized("The bot posts most on \(Self.days($0.day)) from \($0.hour):00 on.")
             } ?? localized("The bot has no posts.")
-        return Sentences.joined([
+        return [
             explanation, humanPeak, botPeak, localized("The tables have every number."),
-        ])
+        ].joined(by: .sentence)
     }
 
     /// `Mondays`, of 0.
@@ -327,12 +327,12 @@ struct DayBars: Sendable {
             """)
         guard let busiest = days.max(by: { $0.humanPosts < $1.humanPosts }), busiest.humanPosts > 0
         else { return explanation }
-        return Sentences.joined([
+        return [
             explanation,
             localized(
                 "The human’s busiest day was \(words.shortDay(busiest.day)), with \(busiest.humanPosts)."
             ),
-        ])
+        ].joined(by: .sentence)
     }
 }
 

@@ -56,13 +56,13 @@ struct WeekStrip: Sendable {
             default:
                 localized("\(count) to come are planned, \(more) more are expected.")
             }
-        return Sentences.joined([
+        return [
             localized(
                 """
                 A lane for each day, from midnight to midnight; above its line the human’s usual hours, below it the \
                 bot’s posts.
                 """), counts, localized("The list below says the same."),
-        ])
+        ].joined(by: .sentence)
     }
 
     private var quiet: [Markup] {

@@ -26,7 +26,7 @@ package struct PersonPage: Sendable {
     }
 
     private var title: String {
-        let accounts = report.accounts.map(\.account).joined(separator: localized(", "))
+        let accounts = report.accounts.map(\.account).joined(by: .comma)
         return localized("What the mirror \(report.mirror) knows of \(accounts)")
     }
 

@@ -53,7 +53,7 @@ package struct ReportPage: Sendable {
     var context: PageContext {
         var context: PageContext = [
             "verdict": .sentence(
-                status.verdict.map { localized("\(Words.capitalized($0.text)).") }),
+                status.verdict.map { Words.sentence($0.text) }),
             "isRunning": .flag(status.isRunning),
             "next": .markup(status.nextSlot.map { words.dated($0) }),
             "posts": .number(status.archive.posts), "learned": .text(learned),
@@ -130,7 +130,7 @@ package struct ReportPage: Sendable {
         guard action.reasonText == nil, let rate = action.rate, let words = action.words,
             !words.isEmpty
         else { return nil }
-        let list = words.joined(separator: localized(", "))
+        let list = words.joined(by: .comma)
         return localized("rate \(Words.rate(rate)), for \(list)")
     }
 

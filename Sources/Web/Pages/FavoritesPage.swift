@@ -90,7 +90,7 @@ enum FavoritesPage: MirrorPage {
                 classifier?.waiting ?? taste.problem ?? localized("what was learned cannot be read")
             return [
                 "base": .text(base),
-                "waiting": .sentence(localized("\(Words.capitalized(problem)).")),
+                "waiting": .sentence(Words.sentence(problem)),
                 "learned": .none,
             ]
         }
@@ -204,7 +204,7 @@ enum FavoritesPage: MirrorPage {
             "rules": .list(
                 report.rules.map { rule in
                     [
-                        "text": .sentence(localized("\(Words.capitalized(rule.text)).")),
+                        "text": .sentence(Words.sentence(rule.text)),
                         "setting": .text(rule.setting),
                     ]
                 }),

@@ -331,19 +331,15 @@ enum HealthWords {
         ]
         let workingVerbs = verbs.filter { !stoppedWork.contains($0.work) }.map(\.verb)
         var work = localized("Does nothing now.")
-        if let last = workingVerbs.last {
-            let others = Sentences.list(workingVerbs.dropLast())
-            let all = others.isEmpty ? last : localized("\(others) and \(last)")
-            work = localized("\(Words.capitalized(all)).")
-        }
+        if !workingVerbs.isEmpty { work = Words.sentence(workingVerbs.joined(by: .and)) }
         let lastLook = last.map {
             localized(
                 "A full look at every part was taken at \(words.moment($0)), \(words.relative($0))."
             )
         }
-        return Sentences.joined([
+        return [
             work, lastLook ?? localized("A full look at every part was never taken."),
-        ])
+        ].joined(by: .sentence)
     }
 
     static func lookHint(_ status: StatusReport) -> String {
@@ -388,8 +384,8 @@ enum HealthWords {
             name, setting: limit.setting,
             share: Double(limit.used) / Double(max(1, limit.limit)),
             used: Words.number(limit.used),
-            of: Sentences.list(
-                [most, limit.person.map { ListWords.name($0.name) }].compactMap(\.self)))
+            of: [most, limit.person.map { ListWords.name($0.name) }].compactMap(\.self).joined(
+                by: .comma))
     }
 
     static func money(_ spending: StatusReport.SpendingState?) -> [PageContext] {

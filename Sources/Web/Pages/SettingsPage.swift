@@ -222,8 +222,7 @@ enum SettingsPage: MirrorPage {
             }
         let note =
             line.canBeStored && line.origin != .flag ? nil : localized("cannot be changed here")
-        return Sentences.list(
-            [originWords.isEmpty ? nil : originWords, note].compactMap(\.self))
+        return [originWords.isEmpty ? nil : originWords, note].compactMap(\.self).joined(by: .comma)
     }
 
     /// The form control for the value of a setting.

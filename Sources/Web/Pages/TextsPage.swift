@@ -297,7 +297,7 @@ enum TextsPage: MirrorPage {
         if search.kind != .all, let name { parts.append(name) }
         return parts.isEmpty
             ? localized("Texts, the newest first.")
-            : localized("Texts \(Sentences.list(parts)), the newest first.")
+            : localized("Texts \(parts.joined(by: .comma)), the newest first.")
     }
 
     private static func row(
@@ -341,7 +341,7 @@ enum TextsPage: MirrorPage {
             case .fit: text.demoted.map { localized("Fit; \($0)") } ?? localized("Fit")
             case .sometimes:
                 [localized("At some times only: \(text.sometimes ?? "")"), text.demoted]
-                    .compactMap(\.self).joined(separator: localized("; "))
+                    .compactMap(\.self).joined(by: .semicolon)
             case .unfit: localized("Left out: \(text.unfitText ?? "")")
             case .unjudged: localized("Not looked at yet")
             case .answer:
@@ -396,7 +396,7 @@ enum TextsPage: MirrorPage {
                 ? localized("\(Words.number(mutedCount - mutedShown)) more are muted.") : nil,
             forgottenPosts(posts),
         ].compactMap(\.self)
-        return parts.isEmpty ? nil : Sentences.joined(parts)
+        return parts.isEmpty ? nil : parts.joined(by: .sentence)
     }
 
     private static func forgottenPosts(_ posts: Int) -> String? {
@@ -645,7 +645,7 @@ enum TextsPage: MirrorPage {
                             : localized("\(number) slots got another text, or were left out."))
                 }
                 return Said(
-                    Sentences.joined(sentences),
+                    sentences.joined(by: .sentence),
                     wayBack: request.button(localized("Let it be sent again"), change.wayBack))
             }
         }
@@ -734,7 +734,7 @@ enum TextsPage: MirrorPage {
                 sentences.append(localized("\(Words.count(report.slots.count, "slot")) changed."))
             }
             return Said(
-                Sentences.joined(sentences),
+                sentences.joined(by: .sentence),
                 wayBack: request.button(localized("Allow it again"), report.wayBack))
         }
     }

@@ -91,7 +91,7 @@ extension WebSite {
         let nextPostSentence = status.nextSlot.map {
             localized("The next post comes \(Words(zone: .gmt, now: now).relative($0)).")
         }
-        let list = Words.capitalized(counts.joined(separator: localized(", ")))
+        let list = Words.capitalized(counts.joined(by: .comma))
         let sentence = counts.isEmpty ? "" : localized("\(list). ")
         let currentFilter = search.areAsking ? Self.asking : search.state?.rawValue
         let tabs: [PageContext] =

@@ -129,7 +129,7 @@ extension WebSite {
             var response = try await publicPage(
                 request, visit, status: isLimitReached ? .tooManyRequests : .badRequest,
                 typed: typed,
-                wrong: localized("\(Words.capitalized(refusal.text.page))."))
+                wrong: Words.sentence(refusal.text.page))
             if isLimitReached { response.headers[.retryAfter] = "\(Int(ProofTable.wordsLast))" }
             return response
         }

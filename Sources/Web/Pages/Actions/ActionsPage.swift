@@ -189,7 +189,7 @@ enum ActionsPage: MirrorPage {
         let words = action.words ?? []
         return words.isEmpty
             ? localized("rate \(Words.rate(rate))")
-            : localized("rate \(Words.rate(rate)) for \(Sentences.list(words))")
+            : localized("rate \(Words.rate(rate)) for \(words.joined(by: .comma))")
     }
 
     // MARK: Taking back
@@ -439,9 +439,8 @@ struct ActionQuery: Sendable {
         if let person {
             return (
                 localized("Only about "),
-                Sentences.list(
-                    [ListWords.name(PersonWords.name(person)), day?.description]
-                        .compactMap(\.self)),
+                [ListWords.name(PersonWords.name(person)), day?.description]
+                    .compactMap(\.self).joined(by: .comma),
                 localized("About everybody"),
                 withoutFilter.fields()
             )

@@ -185,13 +185,13 @@ struct OpenedAction: Sendable {
                 ))
             if let matchingWords = choice.words, !matchingWords.isEmpty {
                 let shownWords = matchingWords.prefix(8).map { ListWords.cut($0, bytes: 40) }
-                parts.append(localized("words that met: \(Sentences.list(shownWords))"))
+                parts.append(localized("words that met: \(shownWords.joined(by: .comma))"))
             }
         }
         if let pattern = report.pattern {
             parts.append(localized("the day is planned \(pattern.inWords)"))
         }
-        return parts.isEmpty ? nil : "\(parts.joined(separator: localized("; ")))"
+        return parts.isEmpty ? nil : "\(parts.joined(by: .semicolon))"
     }
 
     private var pictures: Markup? {
@@ -200,7 +200,7 @@ struct OpenedAction: Sendable {
                 $0.alt.map { localized("“\(ListWords.cut($0, bytes: 100))”") }
                     ?? localized("without a description")
             }
-            let list = localized("\(Words.number(pictures.count)): \(Sentences.list(texts))")
+            let list = localized("\(Words.number(pictures.count)): \(texts.joined(by: .comma))")
             return "\(list)"
         }
     }

@@ -28,7 +28,7 @@ enum UndoWords {
                     : localized("\(number) that did not happen yet are cancelled"))
         }
         guard !parts.isEmpty else { return localized("Nothing of this can be taken back.") }
-        let effects = Words.capitalized(Sentences.list(parts))
+        let effects = Words.capitalized(parts.joined(by: .comma))
         return deleted > 0
             ? localized("\(effects), and never comes again. What was sent counts as used.")
             : localized("\(effects), and never comes again.")
@@ -110,6 +110,6 @@ enum UndoWords {
             parts.append(localized("\(Words.number(impossibleCount)) cannot be taken back"))
         }
         guard !parts.isEmpty else { return localized("There is nothing to take back.") }
-        return localized("\(Words.capitalized(parts.joined(separator: localized("; ")))).")
+        return Words.sentence(parts.joined(by: .semicolon))
     }
 }

@@ -228,7 +228,7 @@ enum WaitingPage: MirrorPage {
         if let cost = row.cost {
             parts.append(localized("It costs \(Words.dollars(cost)) at most."))
         }
-        return Sentences.joined(parts)
+        return parts.joined(by: .sentence)
     }
 
     private static func copyRow(_ action: Action, _ person: String?, _ words: Words, isTicked: Bool)
@@ -314,7 +314,7 @@ enum WaitingPage: MirrorPage {
         if let refusal = refusals.first {
             let notDone = localized(
                 "Not done: \(refusals.count) of \(ids.count), \(refusal.text.page).")
-            text = Sentences.joined([text, notDone])
+            text = [text, notDone].joined(by: .sentence)
         }
         return .seeOther(request.link("/waiting"), saying: Said(text))
     }
@@ -329,7 +329,7 @@ enum WaitingPage: MirrorPage {
             case .favorite: Words.count(number, "favorite")
             }
         }
-        let list = Sentences.list(counts)
+        let list = counts.joined(by: .comma)
         return switch decisions[0].decision {
         case .approved: localized("Approved: \(list).")
         case .done: localized("Noted that you did it: \(list).")
@@ -357,7 +357,7 @@ enum WaitingPage: MirrorPage {
             let noLesson = decision.notLearned.map {
                 localized("Nothing was learned from it: \($0).")
             }
-            text = Sentences.joined([text, noLesson ?? lesson])
+            text = [text, noLesson ?? lesson].joined(by: .sentence)
         }
         guard decision.decision == .dismissed else { return Said(text) }
         return Said(text, wayBack: request.button(localized("Let it wait again"), decision.wayBack))

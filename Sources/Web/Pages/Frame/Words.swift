@@ -174,6 +174,9 @@ package struct Words: Sendable {
         text.hasPrefix("mirror-bot ") ? text : text.prefix(1).uppercased() + text.dropFirst()
     }
 
+    /// Returns a text without a full stop as a sentence.
+    static func sentence(_ text: String) -> String { localized("\(capitalized(text)).") }
+
     /// Returns the beginning of a text: at most `length` characters and four times as many bytes,
     /// because a single character may have thousands of bytes.
     package static func cut(_ text: String, to length: Int = 500) -> String {

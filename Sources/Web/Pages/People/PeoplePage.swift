@@ -88,10 +88,10 @@ enum PeoplePage: MirrorPage {
         ]
         context["choices"] = .sentence(
             try await request.mirror.replyMeasure().map { measure in
-                Sentences.joined([
+                [
                     FavoriteWords.sentence(measure.inWords),
                     localized("Measured \(words.moment(measure.measured))."),
-                ])
+                ].joined(by: .sentence)
             })
         let servers = list.servers.prefix(serversShown)
         context["hasServers"] = .flag(!servers.isEmpty)
@@ -162,7 +162,7 @@ enum PeoplePage: MirrorPage {
                 line.isForgotten ? nil : request.link("/people/\(WebFields.encoded(line.account))")),
             "same": .text(
                 otherNames.isEmpty
-                    ? nil : localized("one person: \(Sentences.list([name] + otherNames))")),
+                    ? nil : localized("one person: \(([name] + otherNames).joined(by: .comma))")),
             "mark": .text(stanceWords.mark), "symbol": .text(stanceWords.symbol),
             "said": .text(stanceWords.text),
             "replies": .text(line.replies > 0 ? Words.number(line.replies) : "–"),
@@ -410,14 +410,14 @@ enum PeoplePage: MirrorPage {
                     LinkPeople(
                         first: first, second: second, consented: request.form["consented"] != nil),
                     seen: try request.seen()))
-            let accountNames = Sentences.list(
-                ([change.account] + change.sameAs).map { ListWords.name(PersonWords.name($0)) })
+            let accountNames = ([change.account] + change.sameAs).map {
+                ListWords.name(PersonWords.name($0))
+            }.joined(by: .comma)
             return .seeOther(
                 request.link("/people"),
                 saying: Said(
-                    Sentences.joined(
-                        [localized("One person: \(accountNames).")]
-                            + PersonWords.unlearned(change.unlearned)),
+                    ([localized("One person: \(accountNames).")]
+                        + PersonWords.unlearned(change.unlearned)).joined(by: .sentence),
                     wayBack: request.button(localized("They are not"), change.wayBack)))
         }
     }
@@ -482,7 +482,7 @@ enum PeoplePage: MirrorPage {
             back: "/people/\(WebFields.encoded(account))")
         let parts =
             holding.parts.isEmpty
-            ? localized("What is known of this person") : Sentences.list(holding.parts)
+            ? localized("What is known of this person") : holding.parts.joined(by: .comma)
         confirmation.lead = localized(
             "\(Words.capitalized(parts)) leave the database, and the counts change as if they had never been there."
         )
@@ -491,8 +491,9 @@ enum PeoplePage: MirrorPage {
             localized("What was posted stays at the network."),
         ]
         if holding.accounts.count > 1 {
-            let accountNames = Sentences.list(
-                holding.accounts.prefix(5).map { ListWords.name(PersonWords.name($0)) })
+            let accountNames = holding.accounts.prefix(5).map {
+                ListWords.name(PersonWords.name($0))
+            }.joined(by: .comma)
             notes.insert(localized("All their accounts are forgotten: \(accountNames)."), at: 0)
         }
         if let waiting = holding.waiting, waiting > 0 {

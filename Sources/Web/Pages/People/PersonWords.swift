@@ -98,8 +98,8 @@ enum PersonWords {
                 localized("\(Words.count(waiting, "action")) for them that wait will not happen."))
         }
         if holding.accounts.count > 1 {
-            let accountNames = Sentences.list(
-                holding.accounts.prefix(5).map { ListWords.name(name($0)) })
+            let accountNames = holding.accounts.prefix(5).map { ListWords.name(name($0)) }.joined(
+                by: .comma)
             notes.append(localized("It holds for all their accounts: \(accountNames)."))
         }
         notes.append(localized("What was sent to them stays where it is."))
@@ -135,7 +135,7 @@ enum PersonWords {
                     ? localized("\(number) action was just being sent.")
                     : localized("\(number) actions were just being sent."))
         }
-        let text = Sentences.joined(sentences)
+        let text = sentences.joined(by: .sentence)
         guard verb == "deny" else { return Said(text) }
         return Said(text, wayBack: request.button(localized("Allow again"), change.wayBack))
     }
@@ -158,12 +158,12 @@ enum PersonWords {
         var sentences = [
             counts.isEmpty
                 ? localized("Forgotten; nothing was left to remove.")
-                : localized("Forgotten; removed: \(Sentences.list(counts)).")
+                : localized("Forgotten; removed: \(counts.joined(by: .comma)).")
         ]
         if forgotten.underWay > 0 {
             sentences.append(
                 localized("\(Words.count(forgotten.underWay, "action")) under way end first."))
         }
-        return Sentences.joined(sentences)
+        return sentences.joined(by: .sentence)
     }
 }

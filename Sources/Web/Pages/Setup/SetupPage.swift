@@ -214,7 +214,7 @@ enum SetupPage: MirrorPage {
     }
 
     private static func sentence(_ refusal: ChangeRefusal) -> String {
-        Sentences.ended(refusal.text.page)
+        Words.sentence(refusal.text.page)
     }
 
     /// Stores a login; asks first if it replaces the login of another account.
@@ -246,8 +246,8 @@ enum SetupPage: MirrorPage {
         let account = localized(
             outcome.role == .human
                 ? "The human is @\(outcome.handle)" : "The bot is @\(outcome.handle)")
-        let sentences = ([account] + outcome.warnings).map(Sentences.ended)
-        return redirectToOpenStep(request, saying: Sentences.joined(sentences))
+        let sentences = ([account] + outcome.warnings).map(Words.sentence)
+        return redirectToOpenStep(request, saying: sentences.joined(by: .sentence))
     }
 
     /// Handles the answer to the question whether the login of an account is replaced, or whether a

@@ -262,9 +262,10 @@ struct SetupStepView {
         let zoneName = request.mirror.configuration.timeZone?.identifier ?? proposed?.name
         return [
             "lead": .text(
-                Sentences.joined(
-                    [localized("The bot lives by the human's clock.")]
-                        + (proposed.map { [localized("A guess: \($0.reason).")] } ?? []))),
+                [
+                    localized("The bot lives by the human's clock."),
+                    proposed.map { localized("A guess: \($0.reason).") },
+                ].compactMap(\.self).joined(by: .sentence)),
             "zone": .fields([
                 "name": .text(Setting.timeZone.name),
                 "value": .text(request.typed(Setting.timeZone.name, or: zoneName)),
@@ -319,7 +320,7 @@ struct SetupStepView {
         let price = localized(
             "Reading the human's account costs money, at most half of the month's \(budget) in all."
         )
-        return Sentences.joined([purpose, price])
+        return [purpose, price].joined(by: .sentence)
     }
 
     private func ended(_ training: SetupWork.Training) -> PageContext {
@@ -396,7 +397,7 @@ struct SetupStepView {
         [
             "token": .markup(request.hidden(seen: seen)), "canWrite": .flag(canWrite),
             "present": [], "proposed": [],
-            "notes": .sentences(notes.map(Sentences.ended)),
+            "notes": .sentences(notes.map(Words.sentence)),
         ]
     }
 
@@ -408,7 +409,7 @@ struct SetupStepView {
     // MARK: The start
 
     private func start() async throws -> PageContext {
-        let openSteps = position.openSteps.map { Sentences.ended($0.text) }
+        let openSteps = position.openSteps.map { Words.sentence($0.text) }
         var context: PageContext = [
             "start": .fields([
                 "canBegin": .flag(position.isReady && request.setup.begin != nil),

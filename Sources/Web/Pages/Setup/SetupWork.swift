@@ -230,7 +230,7 @@ package final class SetupWork: Sendable {
         case .favorites:
             let outcome = try await mirror.trainClassifier(from: source, report: report)
             return outcome.reading.sentences
-                + [outcome.waiting, outcome.countsProblem].compactMap { $0.map(Sentences.ended) }
+                + [outcome.waiting, outcome.countsProblem].compactMap { $0.map(Words.sentence) }
         }
     }
 
@@ -242,10 +242,10 @@ package final class SetupWork: Sendable {
             mirror.logger.error(
                 "Training on the page failed", metadata: ["type": "\(type(of: error))"])
             let problem = WebProblem(error)
-            return Sentences.joined([problem.title, problem.text])
+            return [problem.title, problem.text].joined(by: .sentence)
         }
         let sentence = (error as? ChangeRefusal)?.text.page ?? "\(error)".withoutCommands
-        return Sentences.ended(sentence)
+        return Words.sentence(sentence)
     }
 
     private func note(_ training: Training, of mirror: String) {
@@ -284,12 +284,12 @@ extension String {
 extension TrainingReading {
     /// Sentences about the posts that were read and left out.
     fileprivate var sentences: [String] {
-        archive.map(Sentences.ended)
+        archive.map(Words.sentence)
             + [
                 localized(
                     "\(Words.count(read, "post")) read, \(Words.number(learned)) of them new.")
             ]
             + leftOut.map { localized("\(Words.number($0.count)) left out: \($0.reason).") }
-            + missing.map(Sentences.ended)
+            + missing.map(Words.sentence)
     }
 }

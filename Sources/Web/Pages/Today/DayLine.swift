@@ -149,7 +149,7 @@ struct DayLine {
             },
             times(of: [.suggested]).map { localized("waiting for you at \($0)") },
         ].compactMap(\.self)
-        let listedParts = parts.joined(separator: localized("; "))
+        let listedParts = parts.joined(by: .semicolon)
         sentences.append(
             parts.isEmpty
                 ? localized("Below, the bot has no posts.")
@@ -165,7 +165,7 @@ struct DayLine {
         }
         if !report.quiet.isEmpty {
             let spans = report.quiet.map { localized("\(clock($0.from)) to \(clock($0.to))") }
-                .joined(separator: localized(" and "))
+                .joined(by: .and)
             sentences.append(localized("Quiet hours are from \(spans)."))
         }
         if let pause = report.pause {
@@ -174,13 +174,13 @@ struct DayLine {
         }
         if isToday { sentences.append(localized("It is \(words.clock(words.now)).")) }
         sentences.append(localized("The list below says the same."))
-        return Sentences.joined(sentences)
+        return sentences.joined(by: .sentence)
     }
 
     /// Returns the times of the slots in some states, as a list; nil for none.
     private func times(of states: Set<SlotState>) -> String? {
         let times = slots.filter { states.contains(SlotState($0)) }.map(\.time)
-        return times.isEmpty ? nil : Sentences.list(times)
+        return times.isEmpty ? nil : times.joined(by: .comma)
     }
 
     private func clock(_ minute: Int) -> String {

@@ -109,7 +109,7 @@ struct SlotView {
         }
         if let why = slot.why, state != .skipped, state != .expired {
             let isSentence = why.hasSuffix(".") || why.hasSuffix("。")
-            sentences.append(isSentence ? Words.capitalized(why) : Sentences.ended(why))
+            sentences.append(isSentence ? Words.capitalized(why) : Words.sentence(why))
         }
         let pictures = slot.pictures.map { Words.count($0, "picture") }
         switch (pictures, slot.parts) {
@@ -119,6 +119,6 @@ struct SlotView {
         case (nil, let parts?): sentences.append(localized("First of \(parts) parts."))
         case (nil, nil): break
         }
-        return sentences.isEmpty ? nil : Sentences.joined(sentences)
+        return sentences.isEmpty ? nil : sentences.joined(by: .sentence)
     }
 }

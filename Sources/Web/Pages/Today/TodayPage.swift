@@ -203,7 +203,7 @@ package enum TodayPage: MirrorPage {
     private static func nothingComing(_ report: DayReport, _ status: StatusReport, isToday: Bool)
         -> String
     {
-        if let note = report.plan?.note { return Sentences.ended(note) }
+        if let note = report.plan?.note { return Words.sentence(note) }
         guard let plan = report.plan else {
             return localized("There is no post of the human's to plan from yet.")
         }
@@ -215,7 +215,7 @@ package enum TodayPage: MirrorPage {
         _ report: DayReport, _ status: StatusReport, _ request: MirrorRequest
     ) -> PageContext {
         func counted(_ counts: [(number: Int, singular: String, plural: String)]) -> String {
-            Sentences.list(Words.counts(counts))
+            Words.counts(counts).joined(by: .comma)
         }
         let posts = report.count(of: .post)
         let replies = report.count(of: .reply)
@@ -525,7 +525,7 @@ package enum TodayPage: MirrorPage {
                 let underWay =
                     change.left.isEmpty ? [] : [localized("\(requests) was under way.")]
                 return Said(
-                    Sentences.joined([paused] + underWay),
+                    ([paused] + underWay).joined(by: .sentence),
                     wayBack: request.button(localized("Go on now"), change.wayBack))
             })
     }

@@ -99,12 +99,12 @@ struct VerdictView {
                     "Nothing is read, decided or sent. Afterwards mentions of the last 24 hours are answered; posts that were planned meanwhile are left out."
                 ))
         } else if let mainObstacle, state != .unset {
-            var sentences = state == .failing ? [] : [Sentences.ended(mainObstacle.cause)]
+            var sentences = state == .failing ? [] : [Words.sentence(mainObstacle.cause)]
             if let since = mainObstacle.since {
                 sentences.append(
                     localized("Since \(words.moment(since)), \(words.relative(since))."))
             }
-            if !sentences.isEmpty { lines.append(Sentences.joined(sentences)) }
+            if !sentences.isEmpty { lines.append(sentences.joined(by: .sentence)) }
         }
         if state == .unset {
             lines.append(
@@ -162,7 +162,7 @@ struct VerdictView {
 
     private static func remedy(_ mainObstacle: Obstacle?) -> String? {
         guard let remedy = mainObstacle?.remedy, remedy.command == nil else { return nil }
-        return (remedy.text ?? remedy.setting.map { localized("set \($0)") }).map(Sentences.ended)
+        return (remedy.text ?? remedy.setting.map { localized("set \($0)") }).map(Words.sentence)
     }
 
     private static func step(_ step: SetupStep, isReadOnly: Bool) -> PageContext {

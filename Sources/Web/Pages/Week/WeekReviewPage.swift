@@ -63,13 +63,10 @@ enum WeekReviewPage: MirrorPage {
             (review.posts.count, "post", "posts"), (review.replies, "reply", "replies"),
             (review.favorites, "favorite", "favorites"),
         ])
-        guard let last = parts.last else {
+        if parts.isEmpty {
             return localized("The bot said nothing in the last seven days.")
         }
-        let list =
-            parts.count > 1
-            ? localized("\(Sentences.list(parts.dropLast())) and \(last)") : last
-        return localized("In the last seven days: \(list).")
+        return localized("In the last seven days: \(parts.joined(by: .and)).")
     }
 
     private static func likenessSentence(_ review: WeekReview) -> String? {
@@ -82,7 +79,7 @@ enum WeekReviewPage: MirrorPage {
         let comparison = localized(
             "As many posts drawn from the human’s own hours would reach about \(Words.percent(expected))."
         )
-        return Sentences.joined([sentence, comparison])
+        return [sentence, comparison].joined(by: .sentence)
     }
 
     private static func day(_ day: WeekReview.Day, _ words: Words) -> PageContext {
