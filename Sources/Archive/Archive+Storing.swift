@@ -26,7 +26,7 @@ extension Archive {
         counts.reposts = posts.count - open.count - hidden.count
         let mirror = mirror
         let initialSummary = counts
-        return try await storage.transaction { connection in
+        let summary = try await storage.transaction { connection in
             var summary = initialSummary
             let wanted = try Self.withoutForgotten(open, of: mirror, on: connection)
             summary.unwanted = open.count - wanted.count
@@ -55,6 +55,8 @@ extension Archive {
             try Self.repack(days, mirror, connection)
             return summary
         }
+        await storage.analyse(["posts"], of: mirror, after: summary.stored)
+        return summary
     }
 
     /// Updates the text, the language and the kind of a known post; its times stay unchanged.

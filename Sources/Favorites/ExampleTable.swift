@@ -294,23 +294,6 @@ package struct ExampleTable: CountSource {
 
     // MARK: - Writing
 
-    /// The number of examples from which on outdated statistics of Postgres slow down learning.
-    static let fewestForAnalysis = 500
-
-    /// Updates Postgres' statistics of the tables that learning fills, if this batch has multiplied
-    /// the examples.
-    ///
-    /// Postgres updates them by itself, but a minute later. Until then it expects one example and
-    /// one feature in a mirror, and scans all of them for each look-up: a first training would take
-    /// time that grows with its square.
-    func analyseIfGrown(by number: Int) async throws {
-        guard storage.kind == .postgres, number >= Self.fewestForAnalysis else { return }
-        let count = try await storage.read { try numbers(on: $0).values.reduce(0, +) }
-        if count - Int64(number) < Self.fewestForAnalysis {
-            try await storage.note("ANALYZE examples, feature_counts")
-        }
-    }
-
     /// Returns the number of the last batch; no other process can get one until the transaction
     /// ends.
     func lockSequence(on connection: any StorageConnection) throws -> Int64 {

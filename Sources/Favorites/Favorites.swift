@@ -273,7 +273,8 @@ package struct Favorites: Sendable {
                     }
                 )
             })
-        try await examples.analyseIfGrown(by: summary.learned)
+        await storage.analyse(
+            ["examples", "feature_counts"], of: examples.mirror, after: summary.learned)
         return summary
     }
 

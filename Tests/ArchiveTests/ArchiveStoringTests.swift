@@ -193,6 +193,31 @@ import Testing
         await storage.close()
     }
 
+    /// Postgres knows the number of posts before it would count them by itself.
+    ///
+    /// Otherwise each batch of an import would scan all posts before it.
+    @Test func postsAreAskedByTheirKeyWhileAnArchiveComesIn() async throws {
+        let storage = try await Storage.open(.postgres(url: PostgresServer.shared().makeDatabase()))
+        try await Migrations.apply(to: storage)
+        for mirror in ["default", "second"] {
+            let archive = Archive(storage: storage, mirror: mirror)
+            for batch in 0..<3 {
+                let posts = (batch * 1_000..<(batch + 1) * 1_000).map { post("id\($0)", at: $0) }
+                _ = try await archive.store(posts, timeZone: .gmt, limit: nil)
+            }
+            let plan = try await storage.query(
+                """
+                EXPLAIN SELECT local_day FROM posts
+                WHERE mirror = \(mirror) AND network = 'mastodon' AND post_id IN \(list: (0..<10).map { "id\($0)" })
+                """
+            ).map { try $0.text("QUERY PLAN") }
+            #expect(
+                plan.contains { $0.contains("Index Cond") && $0.contains("post_id = ") },
+                "\(mirror): \(plan)")
+        }
+        await storage.close()
+    }
+
     // MARK: What was forgotten
 
     @Test func whatWasForgottenDoesNotComeInAgain() async throws {

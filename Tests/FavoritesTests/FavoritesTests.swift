@@ -163,7 +163,7 @@ import Testing
 
     @Test func examplesAreAskedByTheirKeyRightAfterAFirstTraining() async throws {
         try await Fixture.with(.redisAndPostgres) { fixture in
-            let posts = (0..<(4 * ExampleTable.fewestForAnalysis)).map {
+            let posts = (0..<(4 * fewestRowsForStatistics)).map {
                 Corpus.example($0, "猫", "author\($0 % 20)")
             }
             _ = try await fixture.favorites().learn(posts.map { .seen($0) }, at: Fixture.now)
