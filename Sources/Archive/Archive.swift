@@ -109,7 +109,7 @@ package struct Archive: Sendable {
 
     /// Stores the identifier that a post has in calls to the human's server, if none is stored.
     package func locate(_ id: PostID, at address: String) async throws {
-        _ = try await storage.note(
+        _ = try await storage.executeRepeatable(
             """
             UPDATE posts SET address = \(address)
             WHERE mirror = \(mirror) AND network = \(id.network.rawValue) AND post_id = \(id.value)

@@ -230,7 +230,7 @@ package struct People: Sendable {
     package func recordContact(_ person: AccountID, handle: String? = nil, at date: Date)
         async throws -> Bool
     {
-        try await storage.note(
+        try await storage.executeRepeatable(
             """
             INSERT INTO people (mirror, network, account_id, handle, last_contact_ms)
             SELECT CAST(\(mirror) AS TEXT), CAST(\(person.network.rawValue) AS TEXT), CAST(\(person.value) AS TEXT),

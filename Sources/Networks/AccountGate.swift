@@ -698,7 +698,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
         // An error of the host's gate must not delay changes: that gate holds back only reads.
         guard isAnswer, !error.isAboutAddressLimit else { return nil }
         switch error.code {
-        case .rateLimited where !network.capabilities.countsEachFeed: return .everything
+        case .rateLimited where !network.capabilities.hasQuotaPerFeed: return .everything
         case .rateLimited, .capReached:
             return error.concernsAccount ? .everything : .operation(operation)
         default:
@@ -764,7 +764,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     private func note(_ limit: RateLimit?, from feed: Feed) {
         let now = now()
         if let remaining = limit?.remaining {
-            let window = network.capabilities.countsEachFeed ? feed.rawValue : account
+            let window = network.capabilities.hasQuotaPerFeed ? feed.rawValue : account
             tally?.note(
                 remaining: remaining, of: .init(network: network.name.rawValue, window: window))
         }
@@ -797,12 +797,12 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     private func recordPause(of feed: Feed, until: Date, at now: Date) {
         let isNew = lock.withLock { () -> Bool in
-            let countsEachFeed = network.capabilities.countsEachFeed
-            let currentPause = countsEachFeed ? state.feedPauses[feed] : state.accountPause
+            let hasQuotaPerFeed = network.capabilities.hasQuotaPerFeed
+            let currentPause = hasQuotaPerFeed ? state.feedPauses[feed] : state.accountPause
             let currentEnd = currentPause?.end(at: now)
             guard until > currentEnd ?? now else { return false }
             let pause = Cooldown(begun: now, until: until)
-            if countsEachFeed {
+            if hasQuotaPerFeed {
                 state.feedPauses[feed] = pause
             } else {
                 state.accountPause = pause

@@ -522,7 +522,7 @@ package struct Capabilities: Sendable, Equatable {
     /// request.
     package var lookUpsAtOnce = 1
     /// Whether each feed has its own quota of requests, instead of one quota for the account.
-    package var countsEachFeed = false
+    package var hasQuotaPerFeed = false
     /// Whether an edited post may lack the time of the edit, so that only its text shows it.
     package var mayHideEdits = false
     /// The visibilities of posts that ``SocialNetwork/ownPosts(since:)`` returns; missing posts of

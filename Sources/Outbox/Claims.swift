@@ -232,7 +232,7 @@ extension Claims {
     /// Runs a statement on `workers`, which a newer program may have changed too.
     private func note(_ statement: SQL) async throws -> Int {
         do {
-            return try await storage.note(statement)
+            return try await storage.executeRepeatable(statement)
         } catch let error as StorageError where error.code == .other {
             try await checkTables()
             throw error
@@ -640,7 +640,7 @@ extension Claims {
         do {
             while !remaining.isEmpty {
                 let portion = Array(remaining.prefix(500))
-                try await storage.note(
+                try await storage.executeRepeatable(
                     LeaseTable.releasing(portion, heldBy: worker, now: now().milliseconds))
                 remaining = remaining.dropFirst(portion.count)
                 lock.withLock { state.releasing.subtract(portion) }

@@ -91,7 +91,7 @@ package struct LeaseTable: Sendable {
     /// Records the end of a pass of `run --once`, and its interval to the one before.
     package func notePass(now: Date) async throws {
         let now = now.milliseconds
-        try await storage.note(
+        try await storage.executeRepeatable(
             """
             INSERT INTO leases (mirror, fence, released, updated_ms, pass_ms)
             VALUES (\(mirror), 0, TRUE, \(now), \(now))
@@ -109,7 +109,7 @@ package struct LeaseTable: Sendable {
     package static func forgetPasses(of mirrors: [String], in storage: any StorageEngine)
         async throws
     {
-        try await storage.note(
+        try await storage.executeRepeatable(
             """
             UPDATE leases SET pass_ms = NULL, pass_interval_ms = NULL
             WHERE mirror IN \(list: mirrors) AND pass_ms IS NOT NULL

@@ -360,7 +360,7 @@ extension OutboxStore {
         var allowed = Self.isStill(storedAction)
         if orItsDeparture {
             allowed =
-                "(\(allowed) OR state = 'sending' AND revision = \(storedAction.revision + 1))"
+                "(\(allowed) OR (state = 'sending' AND revision = \(storedAction.revision + 1)))"
         }
         if orUnsettled { allowed = "(\(allowed) OR \(Self.unsettled))" }
         switch obstacle {

@@ -13,7 +13,7 @@ package enum PostgresTransactionMode: Sendable {
     case statement
     /// One changing statement that is harmless if it runs twice; it saves the round trips of a
     /// transaction.
-    case note
+    case repeatableChange
     /// A transaction that sees one consistent state, and whose changes are never committed; it may
     /// stay open for an hour.
     case neverCommitted
@@ -27,7 +27,7 @@ package enum PostgresTransactionMode: Sendable {
     var mayChange: Bool {
         switch self {
         case .readOnly, .statement, .neverCommitted, .savepoint: false
-        case .serializable, .exclusive, .note: true
+        case .serializable, .exclusive, .repeatableChange: true
         }
     }
 
@@ -36,7 +36,7 @@ package enum PostgresTransactionMode: Sendable {
         switch self {
         case .serializable: "BEGIN ISOLATION LEVEL SERIALIZABLE; \(Self.settings)"
         case .readOnly: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; \(Self.settings)"
-        case .statement, .note: nil
+        case .statement, .repeatableChange: nil
         case .neverCommitted: "BEGIN ISOLATION LEVEL REPEATABLE READ; \(Self.openSettings)"
         case .savepoint: "SAVEPOINT mirror_bot_part"
         // The transaction is not serializable, because its state is that of its first statement,
@@ -305,7 +305,7 @@ package final class PostgresClient: @unchecked Sendable {
             }
         }
         switch mode {
-        case .statement, .note, .neverCommitted: return
+        case .statement, .repeatableChange, .neverCommitted: return
         case .savepoint:
             try connection.control("RELEASE SAVEPOINT mirror_bot_part", interruptible: false)
             return

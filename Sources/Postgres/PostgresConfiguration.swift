@@ -69,7 +69,7 @@ package struct PostgresConfiguration: Sendable {
             if let number = UInt16(port), number > 0 { continue }
             throw PostgresError(
                 .configuration,
-                "the port in the URL is not a number from 1 to 65535; write : and / in the password as %3A and %2F"
+                "the port in the URL is not a number from 1 to 65535; if the password contains : or /, write these as %3A and %2F"
             )
         }
         // Texts are sent in UTF-8, Swift's own encoding.

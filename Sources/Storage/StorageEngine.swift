@@ -42,7 +42,7 @@ package enum UnitOfWork: Sendable {
     /// A query as in `query`, always on the same connection if an engine has several.
     case sameConnectionQuery
     /// One changing statement without a transaction; it may run twice, and must be harmless then.
-    case note
+    case repeatableChange
 }
 
 /// A database with the tables of `migrations/`.
@@ -189,8 +189,8 @@ extension StorageEngine {
     /// - Returns: The number of rows changed by the last run.
     /// - Throws: ``StorageError`` or `CancellationError`.
     @discardableResult
-    package func note(_ sql: SQL) async throws -> Int {
-        try await run(.note) { try $0.execute(sql) }
+    package func executeRepeatable(_ sql: SQL) async throws -> Int {
+        try await run(.repeatableChange) { try $0.execute(sql) }
     }
 
     /// Runs one changing statement in a transaction of its own and returns the number of changed

@@ -67,7 +67,7 @@ package struct XNetwork: SocialNetwork {
         capabilities.depths = [.ownPosts: 3_200, .mentions: 800]
         capabilities.largestPicture = 5 << 20
         capabilities.lookUpsAtOnce = Self.fullPage
-        capabilities.countsEachFeed = true
+        capabilities.hasQuotaPerFeed = true
         return capabilities
     }
 

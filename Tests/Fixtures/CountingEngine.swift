@@ -47,7 +47,7 @@ package final class CountingEngine: StorageEngine, @unchecked Sendable {
             case .transaction, .exclusive:
                 numbers.changes += 1
                 numbers.transactions += 1
-            case .note: numbers.changes += 1
+            case .repeatableChange: numbers.changes += 1
             case .read: numbers.transactions += 1
             case .query, .sameConnectionQuery: break
             }

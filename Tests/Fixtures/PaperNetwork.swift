@@ -399,7 +399,7 @@ extension Capabilities {
             capabilities.automaticFavorites = .nobody
             capabilities.canFavorite = false
             capabilities.depths = [.ownPosts: 3_200, .mentions: 800]
-            capabilities.countsEachFeed = true
+            capabilities.hasQuotaPerFeed = true
             capabilities.lookUpsAtOnce = 100
         } else {
             capabilities.resendWindow = .seconds(3_000)

@@ -122,7 +122,7 @@ extension MirrorFixture {
     func fillDisk() async throws {
         let storage = mirror.storage.lenient
         // What is written lately would find room on pages that are not full.
-        try await storage.note("VACUUM")
+        try await storage.executeRepeatable("VACUUM")
         // The limit holds for the connection that set it, which is the one that writes.
         try await storage.transaction { connection in
             try connection.execute("CREATE TABLE ballast (x BLOB)")

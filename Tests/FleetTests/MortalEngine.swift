@@ -30,7 +30,7 @@ final class MortalEngine: StorageEngine, @unchecked Sendable {
             guard let left else { return true }
             guard left > 0 else { return false }
             switch unit {
-            case .transaction, .exclusive, .note: self.left = left - 1
+            case .transaction, .exclusive, .repeatableChange: self.left = left - 1
             case .read, .query, .sameConnectionQuery: break
             }
             return true

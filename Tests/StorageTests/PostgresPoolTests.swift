@@ -104,7 +104,7 @@ import Testing
     }
 
     private func insert(_ number: Int, _ pool: PostgresPool) async throws {
-        try await pool.transaction(.note) { connection in
+        try await pool.transaction(.repeatableChange) { connection in
             _ = try connection.execute("INSERT INTO t (x) VALUES (\(number))")
         }
     }
@@ -140,7 +140,7 @@ import Testing
         let place = try await Place.make()
         let pool = try place.pool(size)
         let kinds: [(long: PostgresTransactionMode, short: PostgresTransactionMode)] =
-            [(.serializable, .statement), (.readOnly, .note)]
+            [(.serializable, .statement), (.readOnly, .repeatableChange)]
         for (long, short) in kinds {
             // One more than there is room for, so that another one of the kind waits in front.
             let holders = await Holders(Array(repeating: long, count: size - 1), in: pool)

@@ -47,10 +47,11 @@ import Testing
 
     @Test func aNoteIsDoneTwice() async throws {
         try await withStrict { engine, _ in
-            try await engine.note(
+            try await engine.executeRepeatable(
                 "INSERT INTO counters (mirror, name, value) VALUES ('m', 'n', 1) ON CONFLICT DO NOTHING"
             )
-            try await engine.note("UPDATE counters SET value = value + 1 WHERE mirror = 'm'")
+            try await engine.executeRepeatable(
+                "UPDATE counters SET value = value + 1 WHERE mirror = 'm'")
             let rows = try await engine.query("SELECT value FROM counters WHERE mirror = 'm'")
             #expect(try rows.map { try $0.int("value") } == [3])
         }

@@ -20,7 +20,7 @@ extension LeaseTable {
     /// Beats for the holder; throws `OutboxError` if the lease is not held any more.
     package func beat(_ lease: Lease, now: Int64) async throws {
         // Not twice, as a strict engine would.
-        try await storage.lenient.note(
+        try await storage.lenient.executeRepeatable(
             "UPDATE workers SET beat = beat + 1, updated_ms = \(now) WHERE worker = \(lease.owner)")
         guard try await record()?.lease(of: lease.owner) == lease else {
             throw OutboxError.leaseLost
@@ -28,7 +28,7 @@ extension LeaseTable {
     }
 
     package func release(_ lease: Lease, now: Int64) async throws {
-        try await storage.note(
+        try await storage.executeRepeatable(
             """
             UPDATE leases SET released = TRUE, updated_ms = \(now)
             WHERE mirror = \(mirror) AND worker = \(lease.owner) AND fence = \(lease.fence)

@@ -223,7 +223,7 @@ private struct MetricsRows {
                 CAST(SUM(CASE WHEN state = 'skipped' OR EXISTS (\(exampleWithState) = 'seen') THEN 1 ELSE 0 END) AS BIGINT)
                     AS wrong_count
             FROM actions WHERE mirror IN \(mirrorNames) AND kind = 'favorite'
-                AND (state IN ('done', 'undone') OR state = 'skipped' AND reason = \(Action.Reason.dismissed))
+                AND (state IN ('done', 'undone') OR (state = 'skipped' AND reason = \(Action.Reason.dismissed)))
             GROUP BY mirror
             """)
         return try rows.reduce(into: [:]) { judged, row in

@@ -123,9 +123,9 @@ struct UndoCommand: AsyncParsableCommand {
             let effectCount = hasEffects ? try await mirror.effects.all().count : 0
             let hasNewUndos = answers.values.contains { $0 == .asked || $0 == .remembered }
             let hasRequestedUndos = scope == .requested && !ids.isEmpty
-            let obstacle =
+            let stoppingError =
                 hasNewUndos || hasRequestedUndos || effectCount > 0
-                ? try await carryOut(ids, withEffects: effectCount > 0, mirror) : nil
+                ? try await errorOfCarryingOut(ids, withEffects: effectCount > 0, mirror) : nil
             var receipt = try await undoing.receipt(for: actions, answers: answers)
             if effectCount > 0 {
                 receipt.add(effects: effectCount, left: try await mirror.effects.all())
@@ -135,7 +135,7 @@ struct UndoCommand: AsyncParsableCommand {
             } else {
                 UndoView.lines(receipt, scope).forEach { print($0) }
             }
-            try await fail(receipt, obstacle, mirror)
+            try await fail(receipt, stoppingError, mirror)
         }
     }
 
@@ -201,8 +201,8 @@ struct UndoCommand: AsyncParsableCommand {
     /// It may run beside a worker: each of the two leaves alone the undos that the other has begun.
     /// Long waits are left to a running worker.
     ///
-    /// - Returns: The reason why some undos remain; nil if there was no obstacle.
-    private func carryOut(
+    /// - Returns: The error that ended the undos early; nil if none did.
+    private func errorOfCarryingOut(
         _ ids: Set<String>, withEffects: Bool, _ mirror: HumanMirror
     ) async throws -> (any Error)? {
         let progress = UndoProgress(total: ids.count, isQuiet: json)
@@ -243,10 +243,10 @@ struct UndoCommand: AsyncParsableCommand {
     }
 
     /// Throws an error if undos remain on which nobody works.
-    private func fail(_ receipt: UndoReceipt, _ obstacle: (any Error)?, _ mirror: HumanMirror)
+    private func fail(_ receipt: UndoReceipt, _ stoppingError: (any Error)?, _ mirror: HumanMirror)
         async throws
     {
-        if let error = obstacle as? NetworkError, error.stopsActor { throw error }
+        if let error = stoppingError as? NetworkError, error.stopsActor { throw error }
         if receipt.refused > 0 {
             throw CommandError(
                 .refused,
@@ -260,7 +260,7 @@ struct UndoCommand: AsyncParsableCommand {
                     + "status")
         }
         guard !receipt.isComplete, try await !mirror.isAtWork(now: mirror.clock.now) else { return }
-        let cause = (obstacle as? NetworkError).map { "\($0)" } ?? "no worker is running"
+        let cause = (stoppingError as? NetworkError).map { "\($0)" } ?? "no worker is running"
         throw CommandError(
             .tryLater,
             "could not take back all of it yet: \(cause); mirror-bot undo --resume or a worker continues"

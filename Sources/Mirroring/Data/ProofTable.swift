@@ -270,7 +270,7 @@ package struct ProofTable: Sendable {
     private static func ended(_ mirror: String, _ now: Date) -> SQL {
         """
         mirror = \(mirror) AND (proven_ms <= \((now - proofLasts).milliseconds)
-            OR proven_ms IS NULL AND asked_ms <= \((now - wordsLast - proofLasts).milliseconds))
+            OR (proven_ms IS NULL AND asked_ms <= \((now - wordsLast - proofLasts).milliseconds)))
         """
     }
 

@@ -66,7 +66,7 @@ package actor FaultLog {
         if let written = stored[part], abs(now.timeIntervalSince(written)) < Self.interval {
             return
         }
-        let isWritten = try? await storage.note(
+        let isWritten = try? await storage.executeRepeatable(
             """
             INSERT INTO refusals (mirror, role, error, code, since_ms, noted_ms)
             VALUES (\(mirror), \(part), \(fault.error), \(fault.code), \(fault.since.milliseconds), \(now.milliseconds))
@@ -82,7 +82,7 @@ package actor FaultLog {
         setFault(nil, of: part)
         guard stored?[part] != nil else { return }
         // A row that could not be deleted is deleted at the next success.
-        let isGone = try? await storage.note(
+        let isGone = try? await storage.executeRepeatable(
             "DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(part)")
         if isGone != nil { stored?[part] = nil }
     }

@@ -92,7 +92,7 @@ package struct FaultTable: Sendable {
     {
         guard let wait else {
             // A row that could not be deleted expires by its time.
-            _ = try? await storage.note(
+            _ = try? await storage.executeRepeatable(
                 """
                 DELETE FROM waits WHERE mirror = \(mirror) AND role = \(role.rawValue) AND scope = \(scope.rawValue)
                 """)
@@ -100,7 +100,7 @@ package struct FaultTable: Sendable {
         }
         // If the row is not stored, this process waits all the same, and the next one asks the
         // network; the error is ignored.
-        _ = try? await storage.note(
+        _ = try? await storage.executeRepeatable(
             """
             INSERT INTO waits (mirror, role, scope, code, error, since_ms, noted_ms, until_ms)
             VALUES (\(mirror), \(role.rawValue), \(scope.rawValue), \(wait.code.rawValue), \(wait.error),
@@ -115,7 +115,7 @@ package struct FaultTable: Sendable {
     /// Stores that a network refuses an account's credentials; an error of this write is ignored.
     package func note(_ error: NetworkError, of role: AccountRole, at now: Date) async {
         let text = StoredText.inEnglish { "\(error)" }
-        _ = try? await storage.note(
+        _ = try? await storage.executeRepeatable(
             """
             INSERT INTO refusals (mirror, role, error, code, since_ms, noted_ms)
             VALUES (\(mirror), \(role.rawValue), \(text), \(error.code.rawValue), \(now.milliseconds),
@@ -127,7 +127,7 @@ package struct FaultTable: Sendable {
 
     /// Removes the stored refusal of an account; an error of this write is ignored.
     package func clear(_ role: AccountRole) async {
-        _ = try? await storage.note(
+        _ = try? await storage.executeRepeatable(
             "DELETE FROM refusals WHERE mirror = \(mirror) AND role = \(role.rawValue)")
     }
 }

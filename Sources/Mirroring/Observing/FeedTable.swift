@@ -181,7 +181,7 @@ package struct FeedTable: Sendable {
 
     /// Stores a feed's progress without a move of its position.
     func store(_ progress: FeedProgress, of feed: String) async throws {
-        try await storage.note(
+        try await storage.executeRepeatable(
             """
             INSERT INTO feeds (mirror, feed, read_ms, newest_ms, arrived, swept_ms, error, error_code, error_ms)
             VALUES (\(mirror), \(feed), \(progress.read?.milliseconds), \(progress.newest?.milliseconds),
@@ -355,13 +355,13 @@ package struct FeedTable: Sendable {
 
     /// Stores that the items created between two instants could not be read.
     func note(_ unreached: FeedState.Unreached, of feed: String) async throws {
-        try await storage.note(Self.insertion(of: unreached, in: feed, mirror))
+        try await storage.executeRepeatable(Self.insertion(of: unreached, in: feed, mirror))
     }
 
     /// Removes the note that the past of a feed could not be read, because a downloaded archive
     /// contains it.
     func forgetUnreachedPast(of feed: String) async throws {
-        try await storage.note(
+        try await storage.executeRepeatable(
             """
             DELETE FROM feed_gaps WHERE mirror = \(mirror) AND feed = \(feed)
                 AND from_ms = \(FeedHealth.Unreached.beginning.milliseconds)

@@ -65,7 +65,7 @@ package final class ReadTimes: @unchecked Sendable {
         }
         for portion in rows.portions(of: Self.feedsAtOnce) {
             // The columns of the rows: mirror, feed, time of the reading, time of the newest item.
-            try await storage.note(
+            try await storage.executeRepeatable(
                 """
                 UPDATE feeds SET read_ms = fresh.column3, newest_ms = COALESCE(fresh.column4, newest_ms)
                 FROM (VALUES \(SQL(joined: portion))) AS fresh

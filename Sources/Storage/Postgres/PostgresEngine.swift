@@ -62,7 +62,7 @@ final class PostgresEngine: StorageEngine {
             case .exclusive: (.exclusive(lock: Self.migrationLock), "change the tables")
             case .read: (.readOnly, "read from the database")
             case .query, .sameConnectionQuery: (.statement, "read from the database")
-            case .note: (.note, "write to the database")
+            case .repeatableChange: (.repeatableChange, "write to the database")
             }
         return try await Self.mappingErrors(operation) {
             switch source {

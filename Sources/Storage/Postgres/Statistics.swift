@@ -19,7 +19,7 @@ extension StorageEngine {
                 LIMIT 1 OFFSET \(number + fewestRowsForStatistics)
                 """)
             guard olderRows.isEmpty else { return }
-            try await note("ANALYZE \(unsafe: tables.joined(separator: ", "))")
+            try await executeRepeatable("ANALYZE \(unsafe: tables.joined(separator: ", "))")
         } catch {
             // The rows are stored, and Postgres makes up for this by itself. A lost connection or
             // cancelled task ends the caller's next statement.

@@ -83,7 +83,7 @@ final class SQLiteEngine: StorageEngine {
         let (client, operation, begin): (SQLiteClient, String, SQL?) =
             switch unit {
             case .transaction, .exclusive: (writer, "write to \(name)", "BEGIN IMMEDIATE")
-            case .note: (writer, "write to \(name)", nil)
+            case .repeatableChange: (writer, "write to \(name)", nil)
             case .read: (reader, "read from \(name)", "BEGIN")
             case .query: (reader, "read from \(name)", nil)
             case .sameConnectionQuery: (readers[0], "read from \(name)", nil)

@@ -135,7 +135,7 @@ final class WebStage: Sendable {
     }
 
     /// Commits something that no page shows.
-    func change() async throws { try await storage.note(PageTimes.change) }
+    func change() async throws { try await storage.executeRepeatable(PageTimes.change) }
 
     /// In MiB.
     func privateMemory() throws -> Double {
@@ -264,7 +264,7 @@ final class IndexStage: Sendable {
     }
 
     /// Commits something that the page does not show.
-    func change() async throws { try await storage.note(PageTimes.change) }
+    func change() async throws { try await storage.executeRepeatable(PageTimes.change) }
 
     func stop() { page.stop() }
 
