@@ -54,7 +54,8 @@ struct LineLogHandler: LogHandler {
     let format: LogOutput.Format
     /// The zone of timestamps for people; programs get UTC.
     let zone: TimeZone
-    /// The stream for the lines, independent of the console that is current at an event.
+    /// The stream to which the lines go, also if `Console.current` is another one when something
+    /// is logged.
     let stream: Console.Output
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]

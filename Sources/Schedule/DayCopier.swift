@@ -54,9 +54,9 @@ package struct DayCopier: Sendable {
     ///
     /// - Parameters:
     ///   - past: The minutes of the human's day, ascending.
-    ///   - uniform: Returns the next random number from 0, included, to 1, excluded: three for the
-    ///     day, then for each post one for its position within its minute and three for its own
-    ///     move.
+    ///   - uniform: Returns the next random number from 0, included, to 1, excluded. Three of them
+    ///     first move the whole day. Then each post takes one for its place within its minute and
+    ///     three for its own move. A move is a sum of three, so that short moves are the likeliest.
     /// - Returns: At most as many minutes as `past` has; none if no minute is open.
     package func minutes(like past: [MinuteOfDay], uniform: () -> Double) -> [MinuteOfDay] {
         func move(_ step: Double) -> Double { step * (uniform() + uniform() + uniform() - 1.5) }

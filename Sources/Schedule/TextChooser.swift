@@ -227,7 +227,10 @@ package struct TextChooser: Sendable {
     }
 
     /// Returns the narrowest window with enough texts, or else the widest one, and one candidate
-    /// for each of its texts; of all texts if none has a known time of day.
+    /// for each text in it.
+    ///
+    /// If the widest window has no text, because no time of day is known, the candidates are those
+    /// of all texts.
     private static func pool(
         from candidates: [TextCandidate], around minute: MinuteOfDay
     ) -> (window: Int, texts: [TextCandidate]) {

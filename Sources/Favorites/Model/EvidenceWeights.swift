@@ -255,7 +255,8 @@ package struct WeightFit: Sendable {
     private static let mostSteps = 50
     /// The fit ends if the sum can fall by no more than this for each example.
     private static let precision = 1e-12
-    /// The part of the linear prediction that a step must achieve; otherwise it is halved.
+    /// A step is kept if the sum falls by at least this part of the fall that its slope predicts
+    /// (Armijo's condition); otherwise the step is halved.
     private static let leastDescent = 1e-4
 
     package let weights: EvidenceWeights
