@@ -2,12 +2,13 @@ import Foundation
 package import Posts
 import Storage
 
-/// The times of the human's own posts, packed into one row a day, from which the schedule is
-/// learned in one read.
+/// The times of the human's own posts, packed into one row per day, so that one read gets all times
+/// from which the schedule is learned.
 extension Archive {
     /// The counter that is 1 while the days are packed.
     private static let packedCounter = "archive.days"
-    /// If more days than this have changed, all days are packed again.
+    /// The most changed days that are packed again one by one; after more changes, the next read
+    /// packs all days.
     private static let mostSingleDays = 400
 
     /// Returns the times of the human's own posts in order, without replies and without posts
@@ -24,7 +25,7 @@ extension Archive {
         }
     }
 
-    /// Returns the days of these posts if days are packed; else an empty set.
+    /// Returns the local days of some posts; an empty set if no days are packed.
     static func days(
         of ids: [PostID], _ mirror: String, _ connection: any StorageConnection
     ) throws -> Set<String> {
@@ -41,7 +42,7 @@ extension Archive {
         return days
     }
 
-    /// Packs days again after changes of their posts.
+    /// Packs these days again after their posts were changed.
     static func repack(_ days: Set<String>, _ mirror: String, _ connection: any StorageConnection)
         throws
     {
@@ -77,6 +78,7 @@ extension Archive {
             "INSERT INTO counters (mirror, name, value) VALUES (\(mirror), \(packedCounter), 1)")
     }
 
+    /// Packs the days that a condition selects.
     private static func pack(
         _ condition: SQL, _ mirror: String, _ connection: any StorageConnection
     ) throws {
@@ -125,6 +127,7 @@ extension Archive {
             guard let day = LocalDay(try row.text("local_day")) else {
                 throw unknownValue(in: "local_day")
             }
+            // Decimal numbers, separated by spaces; a space is added to end the last number.
             var minuteNumber = 0
             for byte in Array(try row.text("minutes").utf8) + [0x20] {
                 guard byte == 0x20 else {

@@ -2,10 +2,10 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// Digests of forgotten posts and people, which recognize them when a feed or an archive brings
-/// them again.
+/// Digests of forgotten posts and people.
 ///
-/// Nothing but the digest is kept of them.
+/// Of a forgotten post or person only the digest is kept. It recognizes the post or person when a
+/// feed or an archive contains them again.
 extension Archive {
     /// One thing that was forgotten or muted.
     package struct Note: Equatable, Sendable {
@@ -13,6 +13,7 @@ extension Archive {
         package let kind: String
         /// The digest of a forgotten item, or the muted value.
         package let value: String
+        /// When the item was forgotten or muted.
         package let noted: Date
     }
 
@@ -22,8 +23,8 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - ids: The posts; those that are not archived yet are kept out too.
-    ///   - seen: ``Kept/seen`` of the first one that the person was shown; nil to change without
-    ///     comparing.
+    ///   - seen: The digest (``Kept/seen``) of the first post, as the user was shown it; the call
+    ///     fails if the post differs now. Nil skips this check.
     /// - Throws: `SeenChanged`; the store's error.
     package func forgetForGood(_ ids: [PostID], seen: Seen? = nil, now: Date) async throws {
         let mirror = mirror
@@ -60,7 +61,7 @@ extension Archive {
 
     /// Allows a forgotten post to be archived again, as soon as a feed or an archive contains it.
     ///
-    /// - Parameter digest: The digest of the post, or the beginning of only one digest.
+    /// - Parameter digest: The digest of the post, or a beginning that no other digest shares.
     /// - Returns: False if no forgotten post, or more than one, has such a digest.
     package func readmit(_ digest: String) async throws -> Bool {
         let mirror = mirror
@@ -118,10 +119,12 @@ extension Archive {
         return zip(posts, digestsOfPosts).filter { forgotten.isDisjoint(with: $1) }.map(\.0)
     }
 
-    /// After an older state of the archive was restored: removes the posts in it that were
-    /// forgotten for good, and excludes the texts that a person never wants to be sent.
+    /// Applies what was forgotten and excluded again, after an older state of the archive was
+    /// restored.
     ///
-    /// Marks forgotten people as being forgotten, see ``People/beingForgotten()``.
+    /// Removes the posts that were forgotten for good, and excludes the texts that a person never
+    /// wants to be sent. Marks forgotten people as being forgotten, see
+    /// ``People/beingForgotten()``.
     ///
     /// - Parameter now: The time that is stored with the people.
     package static func forgetAgain(
@@ -168,7 +171,7 @@ extension Archive {
         /// The keys of texts that are never sent.
         package fileprivate(set) var never: Set<String> = []
         package fileprivate(set) var muted: [Note] = []
-        /// The human's clocks.
+        /// The time zones in which the human lived.
         package fileprivate(set) var zones: ZoneHistory
         /// When the human last posted, as far as the bot has seen.
         package fileprivate(set) var lastActivity: Date?
@@ -215,7 +218,8 @@ extension Archive {
             """, muting: (kind, value), seen: seen)
     }
 
-    /// The digest of an item and of whether it is muted, which a person is shown.
+    /// The digest of the facts that a person is shown about an item: its kind, its value, and
+    /// whether it is muted.
     package static func seen(_ kind: String, _ value: String, isMuted: Bool) -> Seen {
         Seen(of: kind, value, "\(isMuted)")
     }
@@ -247,8 +251,10 @@ extension Archive {
             muting: (kind, value), seen: seen)
     }
 
-    /// Returns the ids of the posts, replies included, that a rule selects by warning, text,
-    /// pictures' descriptions and time.
+    /// Returns the ids of the posts, replies included, that a rule selects.
+    ///
+    /// The rule gets the creation time and a text: the content warning, the post's text and the
+    /// descriptions of its pictures, joined by line breaks.
     ///
     /// - Throws: ``ArchiveError``, or the store's error.
     package func ids(

@@ -8,15 +8,16 @@ package import Storage
 /// They are stored apart from the posts, so that a post that is read again, or archived under
 /// another id, stays unsent.
 extension Archive {
-    /// The code of such a text in `posts.unfit`; the outbox has the same one as `Action.Reason`.
+    /// The code of an excluded text in `posts.unfit`; `Action.Reason` in the outbox has the same
+    /// code.
     package static let never = "never"
 
     /// Keeps a text from ever being chosen again, in a transaction of the caller.
     ///
     /// - Parameters:
     ///   - key: The key shared by all texts that read the same.
-    ///   - seen: The post's digest (``Kept/seen``) that the person was shown; nil to change without
-    ///     comparing.
+    ///   - seen: The post's digest (``Kept/seen``) that the user was shown; the call fails if the
+    ///     post differs now. Nil skips this check.
     /// - Returns: False if the text was excluded already.
     /// - Throws: `SeenChanged`.
     package func neverUse(
@@ -37,8 +38,8 @@ extension Archive {
 
     /// Keeps the texts with these keys from ever being chosen.
     ///
-    /// Used when an archive takes over the exclusions of another one; no posts are stored with the
-    /// keys.
+    /// Used when an archive takes over the exclusions of another archive; the keys are stored
+    /// without the ids of posts.
     ///
     /// - Throws: The store's error.
     package func neverUse(keys: Set<String>, now: Date) async throws {
@@ -73,8 +74,8 @@ extension Archive {
         return deleted == 1
     }
 
-    /// Fails if a post differs from what a person saw, see ``Kept/seen``; does nothing without a
-    /// digest.
+    /// Fails if a post differs from what a person saw, see ``Kept/seen``; does nothing if `seen` is
+    /// nil.
     ///
     /// - Throws: `SeenChanged`; the store's error.
     package func require(_ seen: Seen?, of id: PostID, on connection: any StorageConnection) throws
@@ -93,14 +94,16 @@ extension Archive {
         try seen.require(kept.seen)
     }
 
-    /// The posts that a person's input may name: by identity, by address, or by the end of one.
+    /// The posts that a person's input may name.
+    ///
+    /// The input is a post's id, its address, or the last part of either after a slash.
     ///
     /// - Parameter word: The input, typed or copied from a browser.
-    /// - Returns: At most two; one if the word names one post.
+    /// - Returns: At most two posts; two mean that the input is ambiguous.
     package func posts(named word: String) async throws -> [Post] {
         let exact = try await posts(where: "post_id = \(word)", "ORDER BY network LIMIT 2")
         guard exact.isEmpty else { return exact }
-        // The query of an address does not name a post.
+        // The query of a web address, after `?`, does not name a post.
         guard let path = word.split(separator: "?", maxSplits: 1).first,
             let last = path.split(separator: "/").last
         else { return [] }

@@ -10,14 +10,15 @@ extension Archive {
     /// The most bytes of pictures that are kept for a mirror; further pictures are fetched from
     /// their network.
     package static let pictureStore = 256 << 20
-    /// Length of a piece in bytes, so small that a few hundred fit in memory at once.
+    /// The length, in bytes, of the pieces in which a file is stored: so small that a few hundred
+    /// fit in memory at once.
     private static let pieceBytes = 48 << 10
 
     /// Stores the file of a picture, unless its post is not in the archive or there is no more
     /// room.
     ///
     /// - Parameters:
-    ///   - place: Which of the post's pictures, from 0.
+    ///   - place: The position of the picture among those of the post, from 0.
     ///   - room: The most bytes that all pictures of the mirror may take.
     /// - Returns: Whether the picture is stored now.
     package func keepPicture(
@@ -94,8 +95,9 @@ extension Archive {
         }
     }
 
-    /// The number of posts whose pictures may be sent with them, as far as it is known, and the
-    /// number of stored files.
+    /// The number of posts whose pictures may be sent with them, and the number of stored files.
+    ///
+    /// Only posts that the rules have judged are counted.
     package func pictureCounts() async throws -> (posts: Int, files: Int) {
         let rows = try await storage.query(
             """
@@ -120,8 +122,10 @@ extension Archive {
 }
 
 extension Post {
-    /// Merges the facts about pictures that only another reading of the post has: an archive has no
-    /// addresses, and a network that charges for pictures returns none.
+    /// Fills in missing facts about pictures from another reading of the post.
+    ///
+    /// A downloaded archive has no addresses of pictures. A network that charges for pictures
+    /// returns no pictures.
     mutating func complete(picturesFrom other: Post) {
         guard hasMedia, other.hasMedia, !other.pictures.isEmpty else { return }
         guard pictures.count == other.pictures.count else {

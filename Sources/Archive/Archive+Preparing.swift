@@ -2,7 +2,7 @@ package import Foundation
 package import Posts
 package import Storage
 
-/// Preparation of texts before a plan asks for them.
+/// Preparation of texts, by applying the rules to them before a plan needs a text.
 extension Archive {
     /// The outcome of applying the rules to a post's text.
     package struct Preparation: Sendable {
@@ -15,7 +15,7 @@ extension Archive {
         ///   - textKey: The key shared by all texts that read the same.
         ///   - unfit: Why the text may not be sent; nil if it may.
         ///   - length: Length of the text to be sent, as the bot's server counts it.
-        ///   - fitness: Whether it can be understood by itself.
+        ///   - fitness: The verdict on whether the text can be understood by itself.
         package init(
             textKey: String, unfit: String?, length: Int, fitness: StoredFitness = StoredFitness()
         ) {
@@ -28,9 +28,11 @@ extension Archive {
 
     /// The rules' verdict on whether a text can be understood by itself.
     package struct StoredFitness: Equatable, Sendable {
-        /// Rank of the text: 0 for one that is fit without concessions; lower ranks are used first.
+        /// The rank of the text: 0 for one that is fit without concessions.
+        ///
+        /// Texts of lower ranks are used first; ranks may be negative.
         package var grade = 0
-        /// The days or hours at which it is fit, as the rules write them; empty for always.
+        /// The days or hours at which the text is fit, in the rules' notation; empty for always.
         package var window = ""
         /// The stable name of the first rule against it; nil for none.
         package var reason: String?
@@ -49,9 +51,9 @@ extension Archive {
         package let fitness: StoredFitness
     }
 
-    /// Which texts may be used.
+    /// The conditions that a text must meet to be used.
     package struct TextFilter: Hashable, Sendable {
-        /// The longest text, in the units of the rules.
+        /// The maximum length of a text, in the units of the rules.
         package var longest: Int
         /// The earliest creation time.
         package var start: Date
@@ -59,7 +61,7 @@ extension Archive {
         package var end: Date
         /// The highest grade of fitness that is accepted.
         package var grade: Int
-        /// The accepted windows besides the empty one; nil accepts all.
+        /// The accepted values of `StoredFitness.window` besides the empty one; nil accepts all.
         package var windows: [String]?
 
         package init(
@@ -106,14 +108,14 @@ extension Archive {
     package struct TextCount: Equatable, Sendable {
         package let grade: Int
         package let window: String
-        /// 1,440 numbers.
+        /// The number of texts in each of the 1,440 minutes.
         package internal(set) var minutes = [Int](repeating: 0, count: MinuteOfDay.count)
     }
 
     /// A text that may be sent, without its content.
     package struct StoredText: Equatable, Sendable {
         package let id: PostID
-        /// Nil where the time of day was lost.
+        /// The minute at which the human posted the text; nil if the time of day was lost.
         package let minute: MinuteOfDay?
         package let textKey: String
         package let createdAt: Date
@@ -127,7 +129,7 @@ extension Archive {
         /// The earlier verdict on its text.
         package let earlier: EarlierVerdict
         /// Whether the human wrote another post, not a reply, less than `Post.closeTogether` before
-        /// it.
+        /// this one.
         package let followsClosely: Bool
     }
 
@@ -220,8 +222,9 @@ extension Archive {
         }
     }
 
-    /// When texts were last used, by text key, if after `time`; the latest use of any post with
-    /// that text counts.
+    /// The time of the last use of each text that was used after `time`, by text key.
+    ///
+    /// The latest use of any post with that text counts.
     package func usedTexts(since time: Date) async throws -> [String: Date] {
         let rows = try await storage.query(
             """
@@ -233,7 +236,8 @@ extension Archive {
         }
     }
 
-    /// How often each used text was used, by text key; uses by all posts with that text count.
+    /// How often each used text was used, by text key; the uses of all posts with that text are
+    /// added.
     package func uses() async throws -> [String: Int] {
         let rows = try await storage.query(
             """
@@ -245,21 +249,21 @@ extension Archive {
         }
     }
 
-    /// How many archived posts are never sent as posts of the bot, by reason.
+    /// The numbers of archived posts by their use, with the reasons why posts are not sent.
     package struct Unsent: Equatable, Sendable {
         /// Replies.
         package var replies = 0
         /// Posts that are not used, by the stable name of the rule.
         package var unfit: [String: Int] = [:]
-        /// Posts that are used on some days or at some hours only, by the rule.
+        /// Posts that are used on some days or at some hours only, by the stable name of the rule.
         package var sometimes: [String: Int] = [:]
         /// Posts that are used at any time.
         package var fit = 0
         /// The posts in ``fit`` with a grade below 0, which are used first.
         package var plain = 0
-        /// Longer than the bot's server accepts.
+        /// Posts that are longer than the bot's server accepts.
         package var tooLong = 0
-        /// Not judged yet; the worker does it soon.
+        /// Posts that are not judged yet; the worker does it soon.
         package var unjudged = 0
     }
 
@@ -296,7 +300,7 @@ extension Archive {
             """
     }
 
-    /// Counts the posts that are not sent, by reason.
+    /// Counts the posts by their use and the reason for it.
     ///
     /// - Parameter filter: Its creation times are ignored.
     package func unsent(_ filter: TextFilter) async throws -> Unsent {
@@ -326,8 +330,9 @@ extension Archive {
         return unsent
     }
 
-    /// The first and the last name, in alphabetical order, of the rules that prepared the posts
-    /// without replies; an unprepared post counts with an empty name.
+    /// The alphabetically first and last of the names of the rules that prepared the posts.
+    ///
+    /// Replies are left out. An unprepared post counts with an empty name.
     ///
     /// - Returns: Nil if the archive holds only replies or nothing.
     package func preparedBy() async throws -> (first: String, last: String)? {
@@ -353,7 +358,7 @@ extension Archive {
         package let isReply: Bool
     }
 
-    /// Returns the posts of a range of time that show habits, replies included.
+    /// Returns the posts of a range of time that show habits of the human, replies included.
     ///
     /// - Parameters:
     ///   - previousEnd: The end of the previous range; nil to begin with the oldest posts.
@@ -403,7 +408,7 @@ extension Archive {
     /// - Returns: The numbers, for each grade and window that occurs, in any order.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func textCounts(_ filter: TextFilter) async throws -> [TextCount] {
-        // Grouped in the order of the index that covers the query.
+        // The columns are grouped in the order of the index that covers the query.
         let rows = try await storage.query(
             """
             SELECT minute, grade, fit_when, COUNT(*) AS number FROM posts
@@ -423,10 +428,11 @@ extension Archive {
         return counts.values.flatMap(\.values)
     }
 
-    /// The texts of these minutes that may be sent; texts whose time of day was lost are left out.
+    /// The texts of these minutes of the day that may be sent; texts whose time of day was lost are
+    /// left out.
     ///
     /// - Parameters:
-    ///   - minutes: Ranges that do not overlap.
+    ///   - minutes: Ranges of minutes of the day that do not overlap.
     /// - Returns: The texts in any order, duplicates included.
     /// - Throws: ``ArchiveError``, or the store's error.
     package func texts(in minutes: [ClosedRange<Int>], _ filter: TextFilter) async throws
@@ -485,7 +491,7 @@ extension Archive {
         ).first
     }
 
-    /// Whether no earlier post of these minutes has the same text.
+    /// Whether no earlier post in these minutes of the day has the same text.
     package func isFirst(
         _ text: StoredText, in minutes: [ClosedRange<Int>], _ filter: TextFilter
     ) async throws -> Bool {

@@ -53,7 +53,7 @@ extension Archive {
         try await posts(where: "network = \(id.network.rawValue) AND post_id = \(id.value)").first
     }
 
-    /// Returns those of the posts that are in the archive.
+    /// Returns the posts with these ids that are in the archive.
     package func posts(_ ids: some Sequence<PostID>) async throws -> [PostID: Post] {
         var postsByID: [PostID: Post] = [:]
         for (network, ids) in Dictionary(grouping: ids, by: \.network) {
@@ -66,7 +66,7 @@ extension Archive {
         return postsByID
     }
 
-    /// The creation times of those of the posts that are in the archive.
+    /// The creation times of the posts with these ids that are in the archive.
     package func dates(of ids: some Sequence<PostID>) async throws -> [PostID: Date] {
         var dates: [PostID: Date] = [:]
         for (network, ids) in Dictionary(grouping: ids, by: \.network) {
@@ -90,8 +90,8 @@ extension Archive {
     /// An archived post with what is known of its text.
     package struct Original: Equatable, Sendable {
         package let post: Post
-        /// The rules' verdict on it and the name of these rules, which is empty if none have judged
-        /// it.
+        /// The rules' verdict on the text, and the name of these rules; the name is empty if no
+        /// rules have judged the text.
         package let judged: EarlierVerdict
         /// When the human's network first denied that the post exists; nil while the network shows
         /// it.
@@ -224,10 +224,12 @@ extension Archive {
         }
     }
 
-    /// The name of a person in the human's latest post that contains it, on networks that identify
-    /// people by a number or DID.
+    /// The handle of a person, read from the human's latest post that contains it.
     ///
-    /// - Returns: Nil if the identity is the name, or if no text contains it.
+    /// Only networks that identify people by a number or a DID need this.
+    ///
+    /// - Returns: The handle; nil if the network's identities are handles, or if no text contains
+    ///   the handle.
     package func nameInAnswers(to author: AccountID) async throws -> String? {
         switch author.network.traits.namePlace {
         case .nowhere: nil

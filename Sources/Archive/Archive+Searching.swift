@@ -80,6 +80,7 @@ extension Archive {
             id = parts[2]
         }
 
+        /// The place as a text, which `init(_:)` parses.
         package var text: String { "\(created) \(network) \(id)" }
     }
 
@@ -90,13 +91,13 @@ extension Archive {
         try await storage.query(Kept.selection(of: id, mirror)).first.map(Kept.init)?.seen
     }
 
-    /// The filter of a search; all parts that are given must match.
+    /// The filter of a search for posts; all parts that are given must match.
     package struct KeptFilter: Sendable {
-        /// Empty for all.
+        /// The uses of the posts to find; empty for all uses.
         package var uses: [TextUse] = []
-        /// The rule that decides their use.
+        /// The stable code of the rule that decides the posts' use; nil for any rule.
         package var reason: String?
-        /// Only posts whose text is excluded for good.
+        /// Whether to find only posts whose text is excluded for good.
         package var isNever = false
 
         package init(uses: [TextUse] = [], reason: String? = nil, isNever: Bool = false) {
@@ -149,6 +150,7 @@ extension Archive {
         }
     }
 
+    /// The condition for posts that follow a place in a list with the newest first.
     private static func behind(_ place: Place?) -> SQL {
         guard let place else { return "TRUE" }
         return """

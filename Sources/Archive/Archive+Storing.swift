@@ -7,15 +7,16 @@ extension Archive {
     /// transaction.
     ///
     /// A known post is not overwritten; only missing facts are filled in: its author, address,
-    /// language, warning, client, pictures, the answered post, that it quotes a post, and a trusted
-    /// time of day. A known post that is no longer open is removed.
+    /// language, warning, client, pictures, the words of its links, the answered post, whether it
+    /// quotes a post, its UTC offset, and a trusted time of day. A known post that is no longer
+    /// open is removed.
     ///
     /// - Parameters:
     ///   - posts: The human's posts, in any order.
     ///   - timeZone: The zone for minute and day if no other is known, see ``zones(home:)``.
     ///   - limit: The number of posts to keep: the newest by time, and among equal times those with
-    ///     the higher id. Nil removes none, so that a later call does it; removing takes longer
-    ///     the higher the limit is.
+    ///     the higher id. Nil removes none and leaves that to a later call, because removing takes
+    ///     longer the higher the limit is.
     /// - Throws: `StorageError` or `CancellationError`; then nothing was stored.
     package func store(
         _ posts: [Post], timeZone: TimeZone, limit: Int?
@@ -76,7 +77,8 @@ extension Archive {
         }
     }
 
-    /// Returns the human's own posts that everybody may read, and the ids of the others.
+    /// Returns the human's own posts that everybody may read, and the ids of their own posts that
+    /// not everybody may read; reposts are left out.
     private static func splitByVisibility(_ posts: [Post]) -> (open: [Post], hidden: [PostID]) {
         var open: [Post] = []
         open.reserveCapacity(posts.count)
@@ -107,6 +109,7 @@ extension Archive {
             let completed = stored.completed(by: post)
             guard completed != stored else { continue }
             storedPosts[post.id] = completed
+            // A trusted time may put the post on another day, so both days change.
             for version in [stored, completed] {
                 days.insert(zones.time(of: version).day.description)
             }
@@ -151,7 +154,7 @@ extension Archive {
         guard let oldestKept else { return 0 }
         let time = try oldestKept.integer("created_ms")
         let id = try oldestKept.text("post_id")
-        // The first condition follows from the others, but only it can use the index.
+        // The condition with `<=` follows from the others, but only it can use the index.
         let older: SQL = """
             mirror = \(mirror) AND created_ms <= \(time) AND (created_ms < \(time)
                 OR (created_ms = \(time) AND post_id < \(id))

@@ -8,12 +8,13 @@ extension Archive {
     /// The longest pause in seconds between two parts of a thread; a later reply is not part of
     /// it.
     static let threadPause: TimeInterval = 1_800
-    /// The most parts of a thread that is posted again; readers would not want a longer one twice.
+    /// The most parts of a thread that is posted again, its first post included; readers would not
+    /// want a longer one twice.
     static let longestThread = 25
 
     /// The posts that follow a post in its thread.
     package struct Sequel: Equatable, Sendable {
-        /// In order; empty for a post without a thread.
+        /// The posts that follow, in order; empty for a post without a thread.
         package var parts: [Post] = []
         /// False if the thread branches or is too long, so that it cannot be posted in order.
         package var isChain = true
@@ -37,6 +38,7 @@ extension Archive {
         of heads: [Post], _ mirror: String, _ connection: any StorageConnection
     ) throws -> [PostID: Sequel] {
         var sequels: [PostID: Sequel] = [:]
+        // The last post found of each thread, by its id, with the id of the thread's first post.
         var ends = Dictionary(heads.map { ($0.id, (head: $0.id, last: $0)) }) { first, _ in first }
         for _ in 0..<longestThread where !ends.isEmpty {
             var next: [PostID: (head: PostID, last: Post)] = [:]
@@ -50,13 +52,15 @@ extension Archive {
             }
             ends = next
         }
+        // These threads have more parts than the limit.
         for end in ends.values { sequels[end.head]?.isChain = false }
         return sequels
     }
 
-    /// The human's own replies to some of their posts that followed soon, the oldest first.
+    /// The human's replies to some of their own posts, if they followed within `threadPause`.
     ///
-    /// The plus before a column keeps SQLite from choosing an index on that column.
+    /// The oldest reply to a post comes first. The plus before a column keeps SQLite from choosing
+    /// an index on that column.
     private static func continuations(
         of posts: [Post], _ mirror: String, _ connection: any StorageConnection
     ) throws -> [PostID: [Post]] {
@@ -79,7 +83,8 @@ extension Archive {
         return replies
     }
 
-    /// Marks the first posts of the threads that some posts belong to as not judged.
+    /// Marks the first posts of the threads that some posts belong to as not judged, because a
+    /// first post is judged together with its thread.
     static func unjudgeHeads(
         of posts: [Post], _ mirror: String, _ connection: any StorageConnection
     ) throws {

@@ -6,7 +6,7 @@ extension Archive {
     /// The number of posts changed in one transaction; other transactions run in between.
     private static let batchSize = 500
 
-    /// Computes minute and day of all posts again, in the zone in which each was written.
+    /// Computes the local minute and day of all posts again, in the zone in which each was written.
     ///
     /// Runs several transactions, each of which reads the noted zones again. Call it again after
     /// an interruption.
@@ -36,7 +36,11 @@ extension Archive {
         }
     }
 
-    /// Changes the posts that follow one in order of their ids; `last` is nil when none are left.
+    /// Rewrites the times of the next batch of posts, in the order of network and id.
+    ///
+    /// - Parameter last: The last post of the previous batch; nil to begin with the first post.
+    /// - Returns: How many posts changed, and the last post of the batch; nil if it was the last
+    ///   batch.
     private static func rewriteTimes(
         after last: PostID?, in zone: TimeZone, _ mirror: String,
         _ connection: any StorageConnection
@@ -72,8 +76,9 @@ extension Archive {
         return (changed, PostID(network: network, value: try end.text("post_id")))
     }
 
-    /// How many posts, replies included, fall on each of the 1,440 minutes of
-    /// the day in UTC; their quiet hours suggest a time zone.
+    /// The number of posts, replies included, in each of the 1,440 minutes of the day in UTC.
+    ///
+    /// The hours without posts suggest a time zone. Posts whose time is not trusted are left out.
     package func quietHoursGuess() async throws -> [Int] {
         let mirror = mirror
         return try await storage.read { connection in

@@ -4,21 +4,24 @@ import Storage
 
 /// The zones in which the human lived, as a person noted them.
 extension Archive {
-    /// The most spans in other zones; a person with more needs `utc_offset` in their files.
+    /// The most spans of days in zones other than the home zone; a person with more needs
+    /// `utc_offset` in their files.
     package static let mostZoneSpans = 200
-    /// The counter with the generation of the zones, while local times are stale.
+    /// The counter that exists while local times are stale.
+    ///
+    /// Its value is the generation of the zones, which each change of a span increments.
     private static let staleCounter = "archive.zones"
-    /// The counter with the number of the rules of time zones that last computed the local times.
+    /// The counter with the version of the time-zone rules by which local times were last computed.
     private static let rulesCounter = "archive.zone-rules"
 
     /// The outcome of naming a time zone for a span of days.
     package enum ZoneChange: Equatable, Sendable {
         case changed
-        /// It was noted already.
+        /// The same span was noted already.
         case unchanged
         /// Another zone is noted for some of the days.
         case overlaps(ZoneSpan)
-        /// There are ``Archive/mostZoneSpans`` already.
+        /// There are ``Archive/mostZoneSpans`` spans already.
         case full
     }
 
@@ -36,8 +39,8 @@ extension Archive {
     ///
     /// The posts' local times are then stale, see ``rewriteTimes(in:)``.
     ///
-    /// - Parameter seen: ``seen(_:)`` of all noted spans, as the person was shown them; nil to
-    ///   change without comparing.
+    /// - Parameter seen: The digest (``seen(_:)``) of all noted spans, as the user was shown them;
+    ///   the call fails if the spans differ now. Nil skips this check.
     /// - Returns: The outcome; only `.changed` has changed anything.
     /// - Throws: `SeenChanged`; ``ArchiveError``, or the store's error.
     package func add(_ span: ZoneSpan, seen: Seen? = nil, now: Date) async throws -> ZoneChange {
@@ -65,8 +68,8 @@ extension Archive {
     ///
     /// - Parameters:
     ///   - day: Any day of the span.
-    ///   - seen: ``seen(_:)`` of all noted spans, as the person was shown them; nil to change
-    ///     without comparing.
+    ///   - seen: The digest (``seen(_:)``) of all noted spans, as the user was shown them; the call
+    ///     fails if the spans differ now. Nil skips this check.
     /// - Returns: The span and its zone; nil if none was noted for that day.
     /// - Throws: `SeenChanged`; ``ArchiveError``, or the store's error.
     package func removeZone(on day: LocalDay, seen: Seen? = nil) async throws -> ZoneSpan? {
@@ -179,7 +182,7 @@ extension Archive {
         "SELECT value FROM counters WHERE mirror = \(mirror) AND name = \(staleCounter)"
     }
 
-    /// Notes that all local times are computed again, unless the generation has changed meanwhile.
+    /// Notes that local times are no longer stale, unless the generation has changed meanwhile.
     static func noteRewritten(
         _ generation: Int64?, _ mirror: String, _ connection: any StorageConnection
     ) throws {

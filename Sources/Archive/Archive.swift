@@ -4,8 +4,8 @@ package import Storage
 
 /// A mirror's archive of the human's own open posts.
 ///
-/// It holds public and unlisted posts, never reposts. When it is full, the oldest are removed; a
-/// post is identified by its network and id. Every call may throw the store's error.
+/// It holds public and unlisted posts, never reposts. When it is full, the oldest posts are
+/// removed. A post is identified by its network and id. Every call may throw the store's error.
 package struct Archive: Sendable {
     /// The numbers of posts in a batch, by outcome.
     package struct StoreSummary: Equatable, Sendable {
@@ -20,7 +20,7 @@ package struct Archive: Sendable {
         /// Left out because the post, its author or a mentioned person was forgotten, or because it
         /// contains a muted word.
         package var unwanted = 0
-        /// Older than the archive's limit; removed or not stored.
+        /// Removed or not stored, because the archive was full and these posts were the oldest.
         package var pruned = 0
 
         package init() {}
@@ -50,7 +50,7 @@ package struct Archive: Sendable {
         }
     }
 
-    /// Removes posts, and packs the times of their days anew.
+    /// Removes posts, and packs the times of the posts of their days again.
     static func remove(_ ids: [PostID], of mirror: String, on connection: any StorageConnection)
         throws
     {
@@ -69,7 +69,9 @@ package struct Archive: Sendable {
         return try rows.first?.optionalDate("denied_ms")
     }
 
-    /// The posts that the human's network denies, with the time since when, the latest first.
+    /// The posts whose existence the human's network denies, with the time of its first denial.
+    ///
+    /// If there are more than `limit` such posts, those with the latest denials are returned.
     package func denials(on network: NetworkName, limit: Int) async throws -> [PostID: Date] {
         let rows = try await storage.query(
             """
@@ -137,7 +139,8 @@ package struct Archive: Sendable {
         return !rows.isEmpty
     }
 
-    /// Notes that the human's network denies a post; nil notes that it shows the post.
+    /// Notes since when the human's network denies that a post exists; nil notes that the network
+    /// shows the post.
     package func noteDenial(of id: PostID, at date: Date?) async throws {
         let mirror = mirror
         try await storage.transaction { connection in

@@ -16,7 +16,7 @@ package struct People: Sendable {
         case deny
     }
 
-    /// The reason in the only row that is kept of a forgotten person, which denies them.
+    /// The reason in the row that denies a forgotten person; no other row is kept of them.
     package static let forgottenReason = "forgotten"
 
     /// The reason in the rows that deny whole servers.
@@ -27,7 +27,7 @@ package struct People: Sendable {
         package let id: AccountID
         /// The last handle they were seen with.
         package let handle: String?
-        /// The stance set for this very account; see ``People/stance(of:)``.
+        /// The stance set for this account alone; for the whole person see ``People/stance(of:)``.
         package let stance: Stance
         package let reason: String?
         /// Accounts with the same value belong to the same person.
@@ -59,10 +59,10 @@ package struct People: Sendable {
     ///
     /// The first of these conditions that is met decides:
     ///
-    /// 1. one of their linked accounts is denied: `deny`;
+    /// 1. one of the person's linked accounts is denied: `deny`;
     /// 2. one of these accounts is allowed: `allow`;
-    /// 3. the server of one of them, or a domain above it, is denied (``deny(_:seen:at:)``):
-    ///    `deny`.
+    /// 3. the server of one of these accounts, or a domain above it, is denied
+    ///    (``deny(_:seen:at:)``): `deny`.
     ///
     /// So a stance toward a person has precedence over one toward a server, whichever was set
     /// first.
@@ -186,7 +186,8 @@ package struct People: Sendable {
     ///
     /// - Parameters:
     ///   - handle: The handle they were seen with; nil keeps the known one.
-    ///   - seen: ``Person/seen`` that the person was shown; nil to change without comparing.
+    ///   - seen: The digest (``Person/seen``) that the user was shown; the call fails if the record
+    ///     differs now. Nil skips this check.
     /// - Throws: `SeenChanged`; the store's error.
     package func set(
         _ stance: Stance, for person: AccountID, handle: String? = nil, reason: String? = nil,
@@ -203,7 +204,7 @@ package struct People: Sendable {
             """, about: person, seen: seen)
     }
 
-    /// Changes the record of an account, unless it differs from what the person saw.
+    /// Changes the record of an account, unless it differs from what the user saw.
     @discardableResult
     private func execute(_ statement: SQL, about id: AccountID, seen: Seen?) async throws -> Int {
         let mirror = mirror
@@ -213,7 +214,8 @@ package struct People: Sendable {
         }
     }
 
-    /// Fails if the record of an account differs from what the person saw.
+    /// Fails if the record of an account differs from what the user saw; does nothing if `seen` is
+    /// nil.
     private static func require(
         _ seen: Seen?, of id: AccountID, in mirror: String, on connection: any StorageConnection
     ) throws {
@@ -258,7 +260,7 @@ package struct People: Sendable {
         """
     }
 
-    /// Returns those of the people who were forgotten, of whom nothing may be kept.
+    /// Returns the accounts of forgotten people among these; nothing may be kept of them.
     package func forgotten(among people: [AccountID]) async throws -> Set<AccountID> {
         guard !people.isEmpty else { return [] }
         let mirror = mirror
@@ -269,14 +271,15 @@ package struct People: Sendable {
         return Set(tombstones.compactMap { byForgottenID[$0.id] })
     }
 
-    /// Removes a person from the archive, and keeps a digest that prevents that anything of theirs
-    /// is stored again.
+    /// Removes a person from the archive, and keeps digests that prevent anything of theirs from
+    /// being stored again.
     ///
     /// Removes the human's replies to them and the human's posts that mention them. The records of
     /// their accounts stay until ``removeRecords(of:wholly:)``.
     ///
     /// - Parameters:
     ///   - accounts: All accounts of the person.
+    ///   - kept: Posts that are not removed.
     /// - Returns: The number of removed posts.
     package func forget(
         _ accounts: [AccountID], keeping kept: Set<PostID> = [], now: Date
@@ -303,12 +306,12 @@ package struct People: Sendable {
         }
     }
 
-    /// Removes the records of accounts, after everything else of them was removed.
+    /// Removes the records of accounts, after everything else about these accounts was removed.
     ///
     /// - Parameters:
     ///   - accounts: All accounts of a person.
-    ///   - wholly: False while requests about them are still pending: then only handle and contact
-    ///     are removed; the accounts and their links stay.
+    ///   - wholly: False while requests about the accounts are still pending: then only handle and
+    ///     last contact are removed; the accounts and their links stay.
     package func removeRecords(of accounts: [AccountID], wholly: Bool) async throws {
         let mirror = mirror
         try await storage.transaction { connection in
@@ -322,7 +325,8 @@ package struct People: Sendable {
                          WHERE mirror = \(mirror) AND network = \(account.network.rawValue)
                             AND account_id = \(account.value)
                         """)
-                // Other accounts may still be linked by this account's name.
+                // The link of other accounts may contain this account's id, so a digest replaces
+                // it.
                 guard wholly else { continue }
                 try connection.execute(
                     """
@@ -349,7 +353,9 @@ package struct People: Sendable {
         ) { first, _ in first }
     }
 
-    /// The people of whom some records are still to be removed after they were forgotten.
+    /// The forgotten people of whom some records are still to be removed.
+    ///
+    /// Their rows still have the account's id; the row that is kept has an id that begins with `#`.
     package func beingForgotten() async throws -> [AccountID] {
         try await storage.query(
             Self.selection + """
@@ -358,8 +364,8 @@ package struct People: Sendable {
         ).map { try Self.person($0).id }
     }
 
-    /// Marks people as being forgotten if their names are stored again and are among the forgotten
-    /// digests.
+    /// Marks people as being forgotten if their account ids are stored again and the ids' digests
+    /// are among the forgotten ones.
     static func forgetAgain(
         _ digests: Set<String>, of mirror: String, on connection: any StorageConnection, now: Date
     ) throws {
@@ -414,9 +420,9 @@ package struct People: Sendable {
 
     /// Reverts the forgetting of an account; the removed records stay removed.
     ///
-    /// - Parameter seen: ``Person/seen`` that the person was shown; nil to change without
-    ///   comparing.
-    /// - Returns: False if it was not forgotten.
+    /// - Parameter seen: The digest (``Person/seen``) that the user was shown; the call fails if
+    ///   the record differs now. Nil skips this check.
+    /// - Returns: False if the account was not forgotten.
     /// - Throws: `SeenChanged`; the store's error.
     package func readmit(_ account: AccountID, seen: Seen? = nil) async throws -> Bool {
         let mirror = mirror
@@ -454,12 +460,12 @@ package struct People: Sendable {
         ).map(Self.person)
     }
 
-    /// Whether a row stands for a person and not for a server.
+    /// Whether a row stands for a person and not for a server, whose id begins with `*@`.
     private static let isPerson: SQL = "SUBSTR(account_id, 1, 2) <> '*@'"
 
     /// The known handles of the people whom the mirror met or the human answered.
     ///
-    /// - Returns: Handles, with their hosts where accounts have servers.
+    /// - Returns: Handles; they include the host on networks where accounts are on servers.
     package func names() async throws -> Set<String> {
         Set(try await storage.query(Self.selectionOfNames(in: mirror)).map { try $0.text("name") })
     }
@@ -559,7 +565,7 @@ extension People {
             """, about: id, seen: seen) == 1
     }
 
-    /// Removes the denial of a server; denials of other servers that cover it stay.
+    /// Removes the denial of a server; denials of domains above it stay.
     ///
     /// - Returns: False if the server was not denied.
     /// - Throws: `StorageError` or `CancellationError`.
@@ -612,10 +618,10 @@ extension People {
 }
 
 extension People {
-    /// Records that two accounts, and all accounts that either is linked to, are of one person.
+    /// Records that two accounts, and all accounts linked to either of them, belong to one person.
     ///
-    /// - Parameter seen: ``Person/seen`` of the first that the person was shown; nil to change
-    ///   without comparing.
+    /// - Parameter seen: The digest (``Person/seen``) of the first account that the user was shown;
+    ///   the call fails if its record differs now. Nil skips this check.
     /// - Throws: `SeenChanged`; the store's error.
     package func link(_ first: AccountID, _ second: AccountID, seen: Seen? = nil) async throws {
         let mirror = mirror
@@ -640,12 +646,12 @@ extension People {
         }
     }
 
-    /// The value of ``Person/link`` for an account that is not linked to another yet.
+    /// The value of ``Person/link`` that the first link of an account gets.
     private static func link(of account: AccountID) -> String {
         "\(account.network.rawValue) \(account.value)"
     }
 
-    /// Unlinks an account; the others stay linked with each other.
+    /// Unlinks an account from the person's other accounts, which stay linked with each other.
     package func unlink(_ account: AccountID, seen: Seen? = nil) async throws {
         try await execute(
             """

@@ -5,8 +5,9 @@ package import Storage
 
 /// The mapping of a post to a row of the table `posts`.
 package enum PostRow {
-    /// The columns written when a post is archived; the other programs in the benchmarks write the
-    /// same columns.
+    /// The columns written when a post is archived.
+    ///
+    /// The programs that the benchmarks compare with this one write the same columns.
     package static let columns: [(name: String, type: ColumnType)] = [
         ("mirror", .text), ("network", .text), ("post_id", .text), ("author", .text),
         ("address", .text),
@@ -96,7 +97,7 @@ package enum PostRow {
         }
     }
 
-    /// Hands over ids of one network at a time, at most 500 of them.
+    /// Calls `body` for portions of the ids; each portion has at most 500 ids of one network.
     static func forEachPortion(
         of ids: [PostID], _ body: (_ network: String, _ values: [String]) throws -> Void
     ) throws {
@@ -107,9 +108,9 @@ package enum PostRow {
 }
 
 extension Post {
-    /// The words, one a line; nil for none.
+    /// The link words as they are stored, one per line; nil for none.
     ///
-    /// Words of more than one line are skipped; at most 100 are stored.
+    /// Words of more than one line are skipped; of the first 100 words the others are stored.
     var storedLinkWords: String? {
         let words = linkWords.prefix(100).filter {
             !$0.isEmpty && !$0.contains(where: \.isNewline) && !$0.containsNUL
@@ -121,8 +122,9 @@ extension Post {
     /// within the years that a calendar writes with four digits.
     var storable: Post { isStorable ? self : cleaned }
 
-    /// Whether the post can be stored unchanged, as nearly every post can; false also if only
-    /// ``cleaned`` can tell.
+    /// Whether the post can certainly be stored unchanged, as nearly every post can.
+    ///
+    /// This test is fast. It is also false for a post that ``cleaned`` may leave unchanged.
     private var isStorable: Bool {
         !id.value.containsNUL && !author.value.containsNUL && address?.containsNUL != true
             && !text.containsNUL
@@ -140,6 +142,8 @@ extension Post {
     /// of four digits in each time zone.
     private static let storableTimes = -62_135_510_400...253_402_128_000.0
 
+    /// The post without NUL characters and unstorable mentions, with its time moved into
+    /// `storableTimes`.
     private var cleaned: Post {
         var post = self
         post.id.value = id.value.withoutNUL

@@ -2,10 +2,10 @@ import Foundation
 
 /// One operating-system thread that runs jobs in the order they arrive.
 ///
-/// For C libraries whose calls block: an actor returns the executor from `unownedExecutor`, a task
-/// prefers it, or ``run(onCancel:_:)`` hands over a unit of work. A single switch to the thread and
-/// back costs about 12 µs, so hand over whole units of work (a transaction, a pipeline), not single
-/// calls.
+/// It is for C libraries whose calls block. An actor returns the executor from `unownedExecutor`, a
+/// task prefers it, or ``run(onCancel:_:)`` hands over a unit of work. A single switch to the
+/// thread and back costs about 12 µs, so hand over whole units of work (a transaction, a pipeline),
+/// not single calls.
 ///
 /// SIGPIPE is blocked on the thread: a library that writes to a connection the peer has closed gets
 /// an error instead of ending the process.
@@ -103,8 +103,9 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
         }
     }
 
-    /// Enqueues a unit with `submit` and waits for it; calls `ifCancelled` instead for a unit that
-    /// was cancelled before.
+    /// Enqueues a unit with `submit` and waits for the unit to end.
+    ///
+    /// For a unit that was cancelled before, it calls `ifCancelled` instead of `submit`.
     private func run<Value: Sendable>(
         _ unit: WorkUnit<Value>, ifCancelled: () -> Void = {}, submit: (WorkUnit<Value>) -> Void
     ) async throws -> Value {
@@ -191,8 +192,8 @@ final class WorkUnit<Value: Sendable>: @unchecked Sendable {
     private let work: @Sendable () throws -> Value
 
     /// - Parameters:
-    ///   - prepare: Resets the state that an earlier unit left behind. It runs while this one can
-    ///     still be cancelled in the queue: later, it would also reset this one's cancellation.
+    ///   - prepare: Resets the state that an earlier unit left behind. It runs before this unit
+    ///     counts as running. Later it could clear a request of `onCancel` for this unit.
     ///   - onCancel: Makes the running work stop.
     ///   - work: The work.
     init(
@@ -204,7 +205,9 @@ final class WorkUnit<Value: Sendable>: @unchecked Sendable {
         self.work = work
     }
 
-    /// Returns false, after resuming the continuation, if the unit was cancelled before.
+    /// Notes the continuation that gets the result of the unit.
+    ///
+    /// - Returns: False if the unit was cancelled before; the continuation was then resumed.
     func wait(with continuation: CheckedContinuation<Value, any Error>) -> Bool {
         let isQueued = lock.withLock {
             guard case .created = phase else { return false }
@@ -233,7 +236,8 @@ final class WorkUnit<Value: Sendable>: @unchecked Sendable {
     /// Ends a unit that is in the queue; interrupts a unit that runs.
     func cancel() {
         // `onCancel` runs under the lock so that it cannot outlive the work. The waiting task is
-        // resumed outside it: resuming takes the task's own lock, which the caller may hold.
+        // resumed after the lock was released: resuming takes the task's own lock, which the caller
+        // may hold.
         let cancelled: CheckedContinuation<Value, any Error>? = lock.withLock {
             switch phase {
             case .created:
@@ -323,6 +327,7 @@ private final class Worker: @unchecked Sendable {
         condition.withLock {
             isLent = false
             if let closure { queue.insert(closure, at: 0) }
+            // A thread that was shut down while it was lent waits for this, and ends.
             if !queue.isEmpty || isShutDown && isRunning { wakeLocked() }
         }
     }

@@ -151,6 +151,7 @@ enum BlueskyFacets {
         while let last = tag.last, isPunctuation(last) { tag.removeLast() }
         let text = text(of: tag)
         guard text.count <= maximumTag, text.utf8.count <= maximumTagBytes, tag.first != "#",
+            // A number sign before U+FE0F is an emoji.
             tag.first != "\u{FE0F}",
             // `#1` is a number, not a tag.
             tag.contains(where: { $0.properties.numericType == nil && !isPunctuation($0) })

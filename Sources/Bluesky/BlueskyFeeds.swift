@@ -14,7 +14,8 @@ extension BlueskyNetwork {
     private static let maximumPages = 20
     /// The most pages in a row that are skipped because they are empty.
     private static let maximumEmptyPages = 5
-    /// The number of pages in a row with only known items after which a look ends.
+    /// The number of pages in a row with only known items after which the reading of new items
+    /// ends.
     private static let maximumKnownPages = 2
     /// The number of known items that these pages must have together, because pages may be short.
     private static let maximumKnownItems = 20
@@ -124,7 +125,7 @@ extension BlueskyNetwork {
         }
         var nextCursor = cursor
         if cursor.rest == nil {
-            // This first call of a look has read the newest items.
+            // This first call of a look has read the newest items, which the next cursor remembers.
             nextCursor = self.cursor(feed, look.itemKeys, isWhole: look.reachedEndOfFeed)
         }
         nextCursor.rest = nil
@@ -331,6 +332,8 @@ struct BlueskyCursor: Codable, Equatable, Sendable {
         // The newest item first.
         let sorted = itemKeys.sorted { $0.order > $1.order }
         var floor = sorted.prefix(Self.window).last?.order ?? ""
+        // If all items of the feed are remembered, items with a lower order count as new too: all
+        // of them in a list of records, and those after the horizon in a feed of many authors.
         if isWhole, sorted.count <= Self.window {
             let orderOfHorizon = time.map(Self.orderOfHorizon) ?? ""
             floor = sorted.isEmpty ? orderOfHorizon : min(floor, orderOfHorizon)
@@ -429,7 +432,8 @@ extension BlueskySlice.Entry {
         content = subject.address.isPost ? .favorite(subject) : .other
     }
 
-    /// A server sorts an item by the time that its author gave, unless that is in the future.
+    /// A server sorts an item by the time that its author gave, or by the time at which a server
+    /// first saw the item if that is earlier.
     init(_ item: BlueskyFeedItem, seenAt now: Date) {
         let uri = item.post.reference.address.uri
         let indexed = item.post.indexedAt ?? now

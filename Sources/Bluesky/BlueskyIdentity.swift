@@ -79,6 +79,8 @@ struct BlueskyResolver: Sendable {
         self.client = client
     }
 
+    /// Finds the account's DID, its handle and the server of its records.
+    ///
     /// - Throws: `NetworkError` or `CancellationError`.
     func resolve() async throws -> BlueskyIdentity {
         let isDID = BlueskyName.isDID(identifier)
@@ -221,7 +223,7 @@ extension ServerAddress {
     /// Reads an address that did not come from the operator; nil if no request may be sent there.
     ///
     /// Unless the operator's own server is on this machine, names and IP addresses of this machine
-    /// or its network are refused, and a request to a name that resolves to one fails.
+    /// or its network are refused. A request to a name that resolves to such an address fails.
     ///
     /// - Parameters:
     ///   - hosts: The servers that the operator has configured.

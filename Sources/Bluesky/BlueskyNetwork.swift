@@ -220,6 +220,7 @@ extension BlueskyNetwork {
         guard let sessions else {
             let server = call.isAboutRecords ? try await identity().server : resolver.hosts.appView
             let answer = try await client.at(server).answer(to: call)
+            // The server may not know the account, because the account has moved to another server.
             if call.isAboutRecords, let refusal = answer.refusal, refusal.error.code == .notFound,
                 refusal.name != "RecordNotFound"
             {

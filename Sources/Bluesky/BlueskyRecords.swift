@@ -25,8 +25,8 @@ extension BlueskyPostRecord.Reply {
 }
 
 extension BlueskyBlob {
-    /// - Parameter value: `{"$type":"blob","ref":{"$link":…},"mimeType":…,"size":…}`; nil for any
-    ///   other value.
+    /// - Parameter value: `{"$type":"blob","ref":{"$link":…},"mimeType":…,"size":…}`; the result is
+    ///   nil for any other value.
     init?(_ value: JSONValue?) {
         guard case .object(let fields) = value, case .object(let reference) = fields["ref"],
             case .text(let cid) = reference["$link"]

@@ -325,8 +325,9 @@ struct BlueskyTokens: Decodable {
 struct LoginBrake {
     /// The least time between two successful logins, in seconds; it permits 288 a day.
     private static let pause: TimeInterval = 300
-    /// Seconds without a login after a refusal that a person has to resolve; then it is tried
-    /// again, because the refusal may be a mistake.
+    /// Seconds without a login after a refusal that a person has to resolve.
+    ///
+    /// After that a login is tried again, because the refusal may be a mistake.
     private static let pauseAfterRefusal: TimeInterval = 25
 
     /// The account that logs in; the spread of the waits follows from its name.
@@ -355,8 +356,8 @@ struct LoginBrake {
     func check(_ refused: BlueskySession, _ refusal: BlueskyRefusal, at time: Date)
         throws(NetworkError)
     {
-        // A session that no server accepted yet, but that expired long after the login, is just
-        // old: it was never used.
+        // A new session that is refused at once must not be replaced again and again. A session
+        // that was never used and expired long after the login is just old, and may be replaced.
         if unconfirmed?.isSame(as: refused) == true,
             !refusal.saysExpired || pauseAfterLogin?.isOver(at: time) == false
         {
@@ -388,8 +389,8 @@ struct LoginBrake {
     ///
     /// - Returns: The error, with the time of the next attempt.
     mutating func note(_ error: NetworkError, at time: Date) -> NetworkError {
-        // If the session could not be saved, the login itself succeeded; and a request that was not
-        // sent does not count as a login.
+        // Neither is a failed login: a login whose session could not be saved has succeeded, and a
+        // request that was not sent is no login.
         guard error.outcome != .notSent || error.stopsActor else { return error }
         if error.stopsActor {
             permanentRefusal = (error, Cooldown(begun: time, until: time + Self.pauseAfterRefusal))

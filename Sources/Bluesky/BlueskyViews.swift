@@ -36,7 +36,8 @@ struct BlueskyProfile: Decodable, Sendable {
         let wire = try WireObject(from: decoder)
         guard let did = wire.did else { throw ShapeError() }
         self.did = did
-        // A handle that does not lead back to the account is ignored.
+        // A server states `handle.invalid` for a handle that does not lead back to the account;
+        // then the DID serves as the handle.
         let handle = wire.text("handle").flatMap { BlueskyName.handle($0) }
         self.handle = handle == nil || handle == "handle.invalid" ? did : handle ?? did
         displayName = wire.text("displayName") ?? ""

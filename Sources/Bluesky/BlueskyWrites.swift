@@ -49,7 +49,7 @@ extension BlueskyNetwork {
         guard !view.author.isBlocked else {
             throw failure(.favorite, .forbidden, localized("one account blocks the other"))
         }
-        // A post that is already favorited would get a second favorite.
+        // A post that is already favorited would get a second favorite, so nothing is sent.
         if view.isFavorited == true { return Departure {} }
         let address = Self.address(
             in: RecordAddress.likeCollection, createdAt: favorite.createdAt, key: favorite.key,

@@ -10,7 +10,9 @@ package enum Scrypt {
 
     /// The default cost: 2^15 blocks of 1 KiB, so 32 MiB of memory and about 100 ms of one core.
     package static let usualCost: UInt64 = 1 << 15
+    /// The parameter r of RFC 7914: a block has 128 r bytes.
     private static let blockSize: UInt64 = 8
+    /// The parameter p of RFC 7914.
     private static let parallelism: UInt64 = 1
     /// The most bytes that OpenSSL may use for a derivation.
     private static let memoryLimit: UInt64 = 64 << 20

@@ -136,6 +136,7 @@ private struct DayFeatures {
         let gaps = zip(distinctMinutes, distinctMinutes.dropFirst()).map { $1 - $0 }.sorted()
         let hours = Dictionary(distinctMinutes.map { ($0 / 60, 1.0) }, uniquingKeysWith: +).values
             .sorted()
+        // The Shannon entropy of the posts' hours.
         let evenness = hours.reduce(0.0) { entropy, count in
             let share = count / Double(distinctMinutes.count)
             return entropy - share * log(share)
@@ -158,8 +159,9 @@ private struct DayFeatures {
     var all: [Double] { shape + countAndEnds }
 }
 
-/// A table in which each number is replaced by the class of its size: a column has at most 32
-/// classes, with about the same number of rows in each class.
+/// A table in which each number is replaced by the class of its size (quantile binning).
+///
+/// A column has at most 32 classes, with about the same number of rows in each class.
 struct ClassedRows {
     /// The maximum number of classes of a column.
     static let maximumClasses = 32
@@ -191,7 +193,7 @@ struct BoostedStumps {
     private static let maximumStumps = 60
     /// The share of the best score that a stump adds.
     private static let learningRate = 0.2
-    /// The regularization, which keeps the effect of few rows small.
+    /// The strength of the L2 regularization, which keeps the effect of few rows small.
     private static let ridge = 1.0
 
     /// A decision by one column: rows with lower classes get one score, all others another.
@@ -255,6 +257,8 @@ struct BoostedStumps {
         }
         let wholeGradient = gradients.reduce(0, +)
         let wholeCurvature = curvatures.reduce(0, +)
+        // The best score of some rows, by a Newton step, is gradient / (curvature + ridge). It
+        // reduces the loss in proportion to gradient² / (curvature + ridge).
         let gainUnsplit = wholeGradient * wholeGradient / (wholeCurvature + ridge)
         var best = Stump()
         var lowerGradient = 0.0

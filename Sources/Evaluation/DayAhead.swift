@@ -20,13 +20,15 @@ struct DayAhead {
     private static let fewestDays = 30
     /// The maximum number of days that are predicted.
     private static let maximumDays = 200
-    /// The maximum number of posts of a day; no person makes more, and more would only cost time.
+    /// The maximum number of posts on one day.
+    ///
+    /// No person makes more. A past with more is not measured, because that would only cost time.
     private static let maximumPosts = 10_000
     /// The minimum probability of a number of posts, so that one day with a number that never
     /// occurred before does not outweigh all other days.
     fileprivate static let minimumChance = 1e-9
 
-    /// The scores of the model by which days are planned.
+    /// The scores of the model by which days are planned, which knows quiet and busy spells.
     private(set) var spells = Scores()
     /// The scores of a model that ignores the days just before.
     private(set) var plain = Scores()
@@ -90,6 +92,7 @@ struct DayAhead {
             chances[count] += weight / weightSum
             mean += Double(count) * weight / weightSum
         }
+        // The geometric distribution with this ratio has the same mean as the counts.
         let ratio = mean / (1 + mean)
         return chances.indices.map { count in
             let geometricPart = unseenShare * (1 - ratio) * pow(ratio, Double(count))
@@ -102,6 +105,8 @@ extension DayAhead.Scores {
     /// Adds the scores of one day, weighted by its share of all days.
     fileprivate mutating func add(_ chances: [Double], of count: Int, share: Double) {
         nats += share * log(max(chances[count], DayAhead.minimumChance))
+        // The continuous ranked probability score is the sum of the squared distances between the
+        // predicted and the actual cumulative distribution.
         var cumulatedChance = 0.0
         for (number, chance) in chances.enumerated() {
             cumulatedChance += chance

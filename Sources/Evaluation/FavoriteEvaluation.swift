@@ -96,6 +96,8 @@ package struct FavoriteEvaluation: Sendable {
             for favorite in unknownFavorites.takeDue(after: predictions.count) {
                 classifier.learn([.favorited(favorite.example)], favorite.features(of:))
             }
+            // The weights are fitted first once enough was learned, and later after every so many
+            // labels.
             let labelCount = predictions.count - Self.favoriteDelay
             if labelCount > 0 && labelCount % Self.labelsBetweenFits == 0
                 || classifier.weights.isPlain

@@ -160,7 +160,7 @@ package struct RehearsedReplies: Encodable, Equatable, Sendable {
     package var answered: Int { simulated.count { $0.bot != nil } }
     /// The number of replies with the human's own text.
     package var same: Int { simulated.count { $0.isSame } }
-    /// The number of replies in a language with known kinds.
+    /// The number of mentions for which the kinds of both replies are known.
     package var kindKnown: Int { simulated.count { $0.isOfKind != nil } }
     /// The number of replies of the same kind as the human's.
     package var sameKind: Int { simulated.count { $0.isOfKind == true } }
@@ -188,7 +188,7 @@ package struct RehearsedReplies: Encodable, Equatable, Sendable {
 
 /// The posts of the home timeline that the mirror would have favorited.
 package struct RehearsedFavorites: Encodable, Sendable {
-    /// A post that the bot or the human would have favorited, or both.
+    /// A post that the human favorited, or that the bot would have favorited, or both.
     package struct Choice: Encodable, Equatable, Sendable {
         package let author: String?
         package let text: String

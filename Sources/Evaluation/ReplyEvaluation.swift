@@ -80,6 +80,8 @@ struct ReplyEvaluation: Sendable {
         /// reply.
         let sameKindByChance: Double
 
+        /// Whether the chosen reply has the human's text, or is of the same kind as the human's
+        /// reply.
         var isRight: Bool { isSame || isOfSameKind == true }
     }
 
@@ -139,6 +141,7 @@ struct ReplyEvaluation: Sendable {
         guard let chosen = contest.chosen,
             let trueCandidate = candidates.first(where: { $0.id == trueReply.post.id })
         else { return nil }
+        // The choice is made among the plain candidates if there are any.
         let plainCandidates = candidates.filter(\.isPlain)
         let competing = plainCandidates.isEmpty ? candidates : plainCandidates
         let trueKind = trueCandidate.score.kinds?.reply

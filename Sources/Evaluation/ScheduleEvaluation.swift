@@ -95,10 +95,9 @@ package struct ScheduleEvaluation: Sendable {
 
     /// Returns the human's held-out days, and simulated days of a bot on the same dates.
     ///
-    /// Each of the bot's days is drawn from the human's days before it.
-    ///
-    /// So the shapes of the days are compared, and not the posting rates of different years. The
-    /// bot learns again every month, or less often if that would take long.
+    /// Each of the bot's days is drawn from the human's days before it. So the comparison is about
+    /// the shapes of the days, and not about the posting rates of different years. The bot learns
+    /// again every month, or less often if that would take long.
     private func comparedDays(_ times: [LocalTime], split: HeldOutSplit, name: String)
         -> BotOrHuman.Days
     {
@@ -244,8 +243,9 @@ struct FrozenModels {
     /// The days that the zone does not skip, ascending.
     var days: [LocalDay] { models.indices.filter { models[$0] != nil }.map(firstDay.advanced(by:)) }
 
-    /// The mean over the posts of ln p(minute), where p is the profile of the post's day; -infinity
-    /// if the profile of one has no mass.
+    /// Returns the mean over the posts of ln p(minute), where p is the profile of the post's day.
+    ///
+    /// It is -infinity if the probability of a post's minute is 0.
     func logLikelihood(of posts: [LocalTime]) -> Double {
         let sum = posts.reduce(0) { sum, post in
             let index = post.day.days(since: firstDay)
@@ -307,14 +307,17 @@ package enum PlainProfile {
     /// The share of the plain kernel's mass that is spread evenly over the day.
     package static let evenShare = 0.02
 
-    /// The histogram of the 1,440 minutes with one post added to each: (c + 1) / (n + 1440).
+    /// Returns the histogram of the 1,440 minutes with one post added to each (Laplace smoothing):
+    /// (c + 1) / (n + 1440).
     package static func histogram(of times: [LocalTime]) -> [Double] {
         let total = Double(times.count + MinuteOfDay.count)
         return PostingHistory(times: times).minuteCounts().map { ($0 + 1) / total }
     }
 
-    /// The histogram smoothed by a bell curve of 20 minutes, with 2 % spread evenly: the
-    /// baseline of the reference implementation.
+    /// Returns the histogram smoothed by a Gaussian kernel with a standard deviation of 20 minutes,
+    /// with 2 % spread evenly.
+    ///
+    /// It is the baseline of the reference implementation.
     package static func kernel(of times: [LocalTime]) -> [Double] {
         let smooth = CircularKernel.gaussian(sigma: sigma).smooth(
             PostingHistory(times: times).minuteCounts())

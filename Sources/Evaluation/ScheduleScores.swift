@@ -14,41 +14,42 @@ package enum ScheduleMeasure: String, CaseIterable, Sendable {
     case histogramLogLikelihood = "log_likelihood_histogram"
     /// The same measure for a plain kernel of 20 minutes.
     case kernelLogLikelihood = "log_likelihood_kernel20"
-    /// The same measure for a model that knows only the human's preceding period.
+    /// The same measure for a model that has learned only the human's preceding period: the days
+    /// just before the held-out ones.
     case humanLogLikelihood = "human_log_likelihood"
     /// The model's gain over the histogram, in nats per post.
     case histogramGain = "gain_over_histogram"
     /// The model's gain over the plain kernel, in nats per post.
     case kernelGain = "gain_over_kernel20"
-    /// The distance of simulated from held-out days: total variation of the number of posts per
+    /// The total variation distance of simulated from held-out days, in the number of posts per
     /// day.
     case dailyCounts = "tv_daily_counts"
-    /// The same distance of the human's preceding period.
+    /// The same distance of the human's preceding period from the held-out days.
     case humanDailyCounts = "human_tv_daily_counts"
-    /// The distance of simulated from held-out days: Kolmogorov–Smirnov, the minutes from a post to
-    /// the day's next.
+    /// The Kolmogorov–Smirnov distance of simulated from held-out days, in the minutes from a post
+    /// to the next on the same day.
     case gaps = "ks_gaps"
-    /// The same distance of the human's preceding period.
+    /// The same distance of the human's preceding period from the held-out days.
     case humanGaps = "human_ks_gaps"
-    /// The distance of simulated from held-out days: Kolmogorov–Smirnov, the minute of the day's
+    /// The Kolmogorov–Smirnov distance of simulated from held-out days, in the minute of the day's
     /// first post.
     case firstPost = "ks_first_post"
-    /// The same distance of the human's preceding period.
+    /// The same distance of the human's preceding period from the held-out days.
     case humanFirstPost = "human_ks_first_post"
-    /// The distance of simulated from held-out days: total variation of the posts' hours of the
+    /// The total variation distance of simulated from held-out days, in the posts' hours of the
     /// day.
     case hours = "tv_hours"
-    /// The same distance of the human's preceding period.
+    /// The same distance of the human's preceding period from the held-out days.
     case humanHours = "human_tv_hours"
     /// The similarity of neighbouring simulated days: the correlation of a day's number of posts
     /// with the next day's.
     case autocorrelation = "autocorrelation"
     /// The same correlation for the held-out days.
     case humanAutocorrelation = "human_autocorrelation"
-    /// The distance of simulated from held-out days: Kolmogorov–Smirnov, the number of posts of
+    /// The Kolmogorov–Smirnov distance of simulated from held-out days, in the number of posts on
     /// seven days in a row.
     case weekTotals = "ks_week_totals"
-    /// The same distance of the human's preceding period.
+    /// The same distance of the human's preceding period from the held-out days.
     case humanWeekTotals = "human_ks_week_totals"
     /// The mean of ln(probability of a day's number of posts), predicted one day ahead, over the
     /// last days; nearer to 0 is better.
@@ -274,8 +275,8 @@ package struct Frequencies: Equatable, Sendable {
             .reduce(0) { $0 + abs(share(of: $1) - other.share(of: $1)) } / 2
     }
 
-    /// The Kolmogorov–Smirnov distance, the largest difference of the running shares, 0 to 1; nil
-    /// if one is empty.
+    /// Returns the Kolmogorov–Smirnov distance: the largest difference of the cumulative shares,
+    /// from 0 to 1; nil if one is empty.
     package func kolmogorovSmirnovDistance(to other: Frequencies) -> Double? {
         guard total > 0, other.total > 0 else { return nil }
         var ownCumulated = 0

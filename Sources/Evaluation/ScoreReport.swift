@@ -213,6 +213,7 @@ package struct ScoreReporter: Sendable {
         let fitCount = strict.fit + strict.sometimes.values.reduce(0, +)
         var mode = mirror.configuration.fitness
         let plainCount = mode == .plain ? strict.plain : nil
+        // With too few fit texts, the mirror may use less fit ones too.
         if mode == .strict || mode == .plain, fitCount < TextJudge.fewestTexts { mode = .loose }
         let usedTexts = try await mirror.unsentTexts(mode)
         let textCount = usedTexts.fit + usedTexts.sometimes.values.reduce(0, +)

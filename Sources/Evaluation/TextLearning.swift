@@ -7,18 +7,20 @@ import Schedule
 /// labels.
 ///
 /// A simulated person labels some of the texts, sometimes wrongly. The learned model then judges
-/// texts without a label. The measure is the share of texts out of place among those that it
+/// texts without a label. The measure is the share of texts out of place among those that the model
 /// prefers. Model, weights and thresholds are those of `TextTaste`.
 package struct TextLearning: Encodable, Equatable, Sendable {
     /// The results for one number of labels, as means over the persons.
     package struct Row: Encodable, Equatable, Sendable {
-        /// The tested texts: `all` for all texts; `mixed` for all texts in place and so many texts
-        /// out of place that their share is ``TextLearning/outOfPlace``; `plain` for the texts that
-        /// the rules prefer.
+        /// The name of the group of tested texts: `all`, `mixed` or `plain`.
+        ///
+        /// The group `all` has all texts. The group `mixed` has all texts in place, and so many
+        /// texts out of place that their share is ``TextLearning/outOfPlace``. The group `plain`
+        /// has the texts that the rules prefer.
         package let texts: String
         /// The number of labels of each person.
         package let labels: Int
-        /// The share of the texts preferred by the learned model that are out of place, as a mean
+        /// The share of texts out of place among those that the learned model prefers, as a mean
         /// over the persons.
         package let outOfPlace: Double
         /// The standard error of ``outOfPlace``.
@@ -133,6 +135,7 @@ package struct TextLearning: Encodable, Equatable, Sendable {
         classifier.learn(
             labelled.map { $0.isAgainst ? .favorited($0.text.example) : .seen($0.text.example) },
             extract)
+        // With few labels, or with labels of one kind only, the model prefers every text.
         let labelsAgainst = labelled.count { $0.isAgainst }
         let hasNoOpinion =
             labelled.count < TextTaste.fewestLabels || labelsAgainst == 0

@@ -50,8 +50,10 @@ package struct TextReport: Encodable, Sendable {
         package fileprivate(set) var labelled = 0
         /// The number of texts that the person finds unfit.
         package fileprivate(set) var labelledUnfit = 0
-        /// The number of judged texts that the rules find unfit, always or outside a window; with
-        /// `FITNESS=plain` also those that are not plain because of their words.
+        /// The number of judged texts that the rules find unfit, always or except on some days or
+        /// at some hours.
+        ///
+        /// With `FITNESS=plain` it includes texts that are not plain because of their words.
         package fileprivate(set) var foundByRules = 0
         /// The number of texts that both the rules and the person find unfit.
         package fileprivate(set) var foundUnfit = 0
@@ -296,7 +298,8 @@ package struct TextEvaluator: Sendable {
             }
             guard let reason = (verdict.reason ?? verdict.demotion)?.rawValue else { return }
             let when = verdict.grade <= .fit ? verdict.window?.description : nil
-            // The samples come from the whole archive, and are the same on every run.
+            // The key is a hash. Sorted by it, the samples come from the whole archive, and are the
+            // same on every run.
             candidates[reason, default: []].append(
                 (
                     TextRules.textKey(post.id.value),
@@ -351,6 +354,7 @@ extension TextReport {
         let reasons = Set(findings.map(\.reason))
         let distinctFindings = Set(findings)
         for reason in reasons {
+            // Several findings with one code count as the strongest of their effects.
             let effects = Set(findings.filter { $0.reason == reason }.map(\.effect))
             let effect: Fitness.Finding.Effect =
                 if effects.contains(.refuses) {

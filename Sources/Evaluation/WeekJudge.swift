@@ -96,7 +96,7 @@ package struct WeekJudge: Equatable, Sendable {
     /// The share of right guesses about the two weeks of the same days, 0 to 1; a score of 0 is a
     /// random guess.
     private static func rightShare(human: Double, bot: Double) -> Double {
-        // The guess about one of the two weeks contributes half.
+        // A right guess about one of the two weeks contributes 0.5, and a random one half of that.
         func contribution(_ margin: Double) -> Double {
             if margin == 0 { return 0.25 }
             return margin > 0 ? 0.5 : 0
@@ -190,6 +190,7 @@ private struct WeekFeatures {
         whole == 0 ? 0 : Double(part) / Double(whole)
     }
 
+    /// Returns the median; for an even number of values, the upper of the two in the middle.
     private static func middle(_ sorted: [Int]) -> Int {
         sorted.isEmpty ? 0 : sorted[sorted.count / 2]
     }
@@ -198,6 +199,7 @@ private struct WeekFeatures {
         values.isEmpty ? 0 : Double(values.reduce(0, +)) / Double(values.count)
     }
 
+    /// Returns the standard deviation.
     private static func spread(_ values: [Int]) -> Double {
         let mean = mean(values)
         let squares = values.reduce(0.0) { sum, value in

@@ -121,6 +121,7 @@ private struct ReplyContests {
         let indicesWithMention = replies.indices.filter { index in
             replies[index].post.createdAt >= start && replies[index].mention != nil
         }
+        // A mirror answers nobody who is denied.
         let stances = try await mirror.people.stances(
             of: Array(Set(indicesWithMention.compactMap { replies[$0].person })))
         let simulatedIndices = indicesWithMention.filter { index in
@@ -159,6 +160,7 @@ private struct ReplyContests {
             now: trueReply.post.createdAt)
         let chosen = contest.chosen
         let isDoubtful = chosen?.score.isDoubtful(below: threshold) == true
+        // A doubtful reply is sent only in the mode `.all`.
         let isSent = chosen != nil && !(isDoubtful && mode != .all)
         if let chosen, isSent { uses[person, default: [:]][chosen.id] = trueReply.post.createdAt }
         let sent = isSent ? chosen : nil

@@ -273,7 +273,10 @@ package struct YearRehearsal: Sendable {
             try await archive.neverUse(keys: circumstances.never, now: .distantPast)
         }
 
-        /// Simulates some days; the human's posts before each day are learned at its beginning.
+        /// Simulates some days.
+        ///
+        /// At the beginning of each day, the simulated mirror learns the human's posts before that
+        /// day.
         func live(
             _ days: [LocalDay], posts: [Post], in zone: TimeZone, onDay: (Int, Int) -> Void
         ) async throws -> [LivedDay] {
@@ -330,7 +333,8 @@ package struct YearRehearsal: Sendable {
         }
     }
 
-    /// The mirror's name in the simulation, from which plans, texts and replies are drawn.
+    /// The mirror's name in the simulation, which is a seed of the random choices of plans, texts
+    /// and replies.
     var livedName: String { mirror.name + (seed.map { "/\($0)" } ?? "") }
 
     // MARK: Favorites

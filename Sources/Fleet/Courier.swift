@@ -14,9 +14,9 @@ import Tracing
 
 /// Sends due actions, one at a time.
 ///
-/// The loops share one courier, whose turnstile serializes them, so that caps and the order of
-/// slots hold. `ExpectedActions`, `CourierRound`, `SendingQueue` and `TextSearch` decide
-/// what comes next, and the courier performs it.
+/// The passes of a worker share one courier. Its turnstile lets one pass send at a time, so that
+/// limits and the order of planned posts are kept. `ExpectedActions`, `CourierRound`,
+/// `SendingQueue` and `TextSearch` decide what comes next, and the courier performs it.
 package actor Courier {
     /// The age, in seconds, from which on a decision about another person's post is checked again.
     private static let decisionLifetime: TimeInterval = 3_600
@@ -132,7 +132,7 @@ package actor Courier {
                 _ = try await bot.isOpen()
                 let undoRequestsBefore = await originals.undoRequestCount
                 try await originals.askAgain()
-                // There are new requests to undo.
+                // There are new requests to undo, which the next call carries out at once.
                 guard await originals.undoRequestCount == undoRequestsBefore else {
                     return clock.now
                 }
@@ -277,7 +277,7 @@ package actor Courier {
     /// Checks right before sending whether the action is still allowed.
     ///
     /// A reply that was decided just now needs no new check as long as the mirror's version is
-    /// unchanged, which the commit of `sending` requires.
+    /// unchanged. The transaction that stores the state `sending` checks the version.
     private func prepare(
         _ action: Action, _ decision: Decision, _ circumstances: Archive.Circumstances?
     ) async throws -> Preparation {
@@ -409,8 +409,8 @@ package actor Courier {
         }
         var planner = planner
         planner.limits = try await bot.limits()
-        // A person may have sent the text while this post waited; a further part of a thread
-        // belongs to the first.
+        // A person may have sent the text while this post waited. A further part of a thread is not
+        // compared, because it belongs to the first part.
         var sentKeys: Set<String> = []
         if action.parent == nil {
             let sentTexts = try await store.textsSent(besides: action, since: action.created)
@@ -500,7 +500,8 @@ package actor Courier {
         }
     }
 
-    /// Logs a failed or unconfirmed action as a warning with the network's answer.
+    /// Logs the state of an action; a failed action is logged as a warning with the network's
+    /// answer.
     private func log(_ action: Action) async {
         var metadata = await people.metadata(of: action)
         guard action.state == .failed else {

@@ -64,7 +64,7 @@ struct ExpectedActions: Sendable {
 /// Other work that becomes due through a step is left to the next round, which follows immediately.
 struct CourierRound: Sendable {
     enum Step: CaseIterable, Sendable {
-        /// Mark the actions whose time has passed.
+        /// Mark the actions whose time has passed as expired.
         case expire
         /// Create the actions for the next parts of threads.
         case continueThreads
@@ -92,8 +92,9 @@ struct CourierRound: Sendable {
     mutating func next(at now: Date) -> Step? {
         while let step = steps.popFirst() {
             guard isDue(step, at: now) else { continue }
-            // The worker may have ended right after a part was sent, before the next one was
-            // created.
+            // This step may request undos, because a thread that ends early is undone completely.
+            // An earlier worker may have ended after it sent a part and before it created the next
+            // one.
             if step == .continueThreads { hasNewOutcome = true }
             return step
         }
@@ -137,7 +138,7 @@ struct SendingQueue: Sendable {
     }
 }
 
-/// The search for a text that a due post may still have, without a clock, a network or a store.
+/// The search for a text that may be sent as a due post, without a clock, a network or a store.
 ///
 /// ``candidate`` is judged, and the verdict is reported to ``judged(_:)``; another text that was
 /// drawn in its place is reported to ``drew(_:)``.

@@ -19,6 +19,8 @@ struct FirstPostLook: Sendable {
     let logger: Logger
     private let state = LookState()
 
+    /// Checks a sent post, unless an earlier check had a result.
+    ///
     /// - Throws: The store's error. After an error of the network, the check is repeated with the
     ///   next post.
     func look(at action: Action) async throws {
@@ -26,7 +28,8 @@ struct FirstPostLook: Sendable {
             action.wording?.visibility.isOpen == true,
             let address = action.remoteAddress
         else { return }
-        // A stored result may be "unknown", an inner nil; then the post is looked at again.
+        // The stored result is a double optional: an inner nil means "unknown", and the post is
+        // checked again.
         let findings = try await mirror.probes.findings(of: account)
         if let finding = findings?.kept[.showsUnlisted], finding != nil { return state.end() }
         let isShown: Bool?
@@ -37,7 +40,7 @@ struct FirstPostLook: Sendable {
         } catch is NetworkError {
             return
         }
-        // If it is unknown, the check is repeated with the next post.
+        // If the visibility is unknown, the check is repeated with the next post.
         guard let isShown else { return }
         try await mirror.probes.note([.showsUnlisted: isShown], of: account, now: clock.now)
         state.end()

@@ -56,6 +56,8 @@ package struct Herald: Sendable {
                 guard let (cause, detail) = Self.endNotice(for: error),
                     let mirror = mirror ?? watch().pulses.keys.min()
                 else { return error }
+                // If only the human's account is refused, other work can continue, so no final
+                // notice is sent.
                 if cause == .refused, await notifier.isHumanRefusedAlone(of: mirror) {
                     return error
                 }
@@ -97,7 +99,7 @@ package struct Herald: Sendable {
     /// Returns the cause and the detail of the notice for an error that ends the work; `nil` if a
     /// retry may fix it.
     ///
-    /// An error that lasts is reported by the faults that the next pass records.
+    /// If such an error lasts, the faults that the next pass records report it.
     private static func endNotice(for error: any Error) -> (cause: NoticeCause, detail: String?)? {
         switch error {
         case let error as NetworkError where error.code == .configuration:

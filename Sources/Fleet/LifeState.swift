@@ -45,9 +45,9 @@ struct LifeState: Sendable {
 
     /// A pause of the mirror, as a start finds it.
     enum PauseStep {
-        /// The mirror is not paused. `isOver` if a pause was announced before.
+        /// The mirror is not paused. `isOver` is true if a pause was announced before.
         case none(isOver: Bool)
-        /// The mirror is paused. `isNew` unless the pause was announced before.
+        /// The mirror is paused. `isNew` is false if the pause was announced before.
         case holds(Pause, isNew: Bool)
     }
 
@@ -92,8 +92,8 @@ struct LifeState: Sendable {
     private var hasNewVersion = false
 
     /// - Parameters:
-    ///   - waitsForPerson: Whether the mirror waits for a change by a person after an error that
-    ///     needs one; else it ends.
+    ///   - waitsForPerson: Whether the mirror waits for a person's changes after an error that
+    ///     needs a person; otherwise its work ends.
     ///   - version: The last known `MirrorVersion`.
     init(waitsForPerson: Bool, version: Int64) {
         self.waitsForPerson = waitsForPerson
@@ -108,9 +108,9 @@ struct LifeState: Sendable {
     /// Decides what follows when no pass runs any more.
     ///
     /// - Parameters:
-    ///   - error: The error that ended them; nil for none.
-    ///   - roles: The roles whose accounts were verified meanwhile; a start with the same
-    ///     credentials need not verify them again.
+    ///   - error: The error that ended the passes; nil for none.
+    ///   - roles: The roles whose accounts were verified while the passes ran; a start with the
+    ///     same credentials need not verify them again.
     mutating func passesEnded(
         with error: (any Error)?, verified roles: Set<AccountRole>
     ) -> Sequel {
@@ -169,7 +169,9 @@ struct LifeState: Sendable {
     /// Whether the settings or logins that are read now differ from those that this mirror read
     /// when it started, or when its last run ended.
     func isChanged(by stamp: MirrorStamp) -> Bool {
+        // Without a stamp, a waiting mirror starts again at each check.
         guard let knownStamp else { return phase == .waiting }
+        // A start binds the accounts itself, so `isSame` ignores them.
         return phase == .starting ? !stamp.isSame(as: knownStamp) : stamp != knownStamp
     }
 
@@ -224,7 +226,7 @@ struct LifeState: Sendable {
 
     // MARK: Pauses and retirement
 
-    /// Decides about the stored pause; an announced one is not announced again.
+    /// Decides about the stored pause, and remembers it, so that it is announced once.
     mutating func step(in pause: Pause?) -> PauseStep {
         let wasAnnounced = isPauseAnnounced
         isPauseAnnounced = pause != nil
@@ -239,7 +241,7 @@ struct LifeState: Sendable {
         min(nextCheck(before: undo, at: now, atLeast: 1), pause.until ?? .distantFuture)
     }
 
-    /// Decides about the stored retirement; nil for none.
+    /// Returns the next step of the stored retirement, which is nil if there is none.
     func step(in retirement: Retirement?, at now: Date) -> RetirementStep {
         guard let retirement, retirement.isDue(at: now) else { return .none }
         return retirement.isOver ? afterRetirement(at: now) : .carryOut

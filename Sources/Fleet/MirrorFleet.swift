@@ -41,7 +41,7 @@ package final class MirrorFleet: Service {
     /// The largest delay of passes, in seconds, at which a process still counts as working.
     private static let latenessAllowed: TimeInterval = 60
 
-    /// Seconds between two checks for changes by a clock that jumps, for which heartbeats in real
+    /// Seconds between two checks for changes on a clock that jumps, for which heartbeats in real
     /// time are too rare.
     private static let changesInterval: TimeInterval = 50
 
@@ -181,7 +181,8 @@ package final class MirrorFleet: Service {
     var watch: Notifier.Watch {
         var watch = Notifier.Watch(crew.pulses)
         watch.isOnTime = rounds.worstLateness < Self.latenessAllowed
-        // Whether the process beats in time, so that it knows which mirrors are free.
+        // Whether the process sends its heartbeats in time, so that it knows which mirrors are
+        // free.
         let hasRecentSuccess = lastSuccess.withLock { lastSuccess in
             guard let lastSuccess else { return false }
             return lastSuccess.duration(to: .now) < timing.silenceLimit
@@ -309,7 +310,7 @@ package final class MirrorFleet: Service {
         }
     }
 
-    /// Notifies mirrors of changes.
+    /// Notifies the mirrors whose version has changed.
     private func checkForChanges(among versions: [String: Int64]) async {
         for (mirror, life) in crew.changed(to: versions) {
             await life.note(version: versions[mirror] ?? 0)
@@ -469,7 +470,7 @@ private final class Crew: @unchecked Sendable {
     }
 }
 
-/// The time until which a process was to run.
+/// The time at which the work of a process ends.
 private final class Deadline: Sendable {
     let date: Date
     private let clock: any WallClock

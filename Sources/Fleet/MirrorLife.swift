@@ -8,8 +8,8 @@ import Posts
 import ServiceLifecycle
 import Settings
 
-/// The work of a process for one mirror while it holds its lease: a start, and then its passes, in
-/// the rounds of the process.
+/// The work of a process for one mirror while the process holds the mirror's lease: a start, and
+/// then the mirror's passes, in the rounds of the process.
 ///
 /// The start is a pass too. It is retried until the networks and the database answer and no pause
 /// delays the mirror; then the mirror's passes replace it. After a change of settings, logins or
@@ -44,16 +44,17 @@ package actor MirrorLife {
     /// - Parameters:
     ///   - rounds: The rounds in which the passes run.
     ///   - faults: The mirror's faults, which include errors that need a person.
-    ///   - waitsForPerson: Whether the mirror waits for a change by a person after an error that
-    ///     needs one; else it ends.
+    ///   - waitsForPerson: Whether the mirror waits for a person's changes after an error that
+    ///     needs a person; otherwise its work ends.
     ///   - version: The last known `MirrorVersion`; see ``note(version:)``.
     ///   - flags: The flags that commands in the log need to name this mirror.
     ///   - clock: The clock by which the work waits.
     ///   - logger: The logger of the mirror.
     ///   - openWorker: Opens the mirror, or reopens that of the last worker with its present
     ///     settings.
-    ///   - onEnd: Called once, when no pass runs any more: with the error that ended it, a lost
-    ///     lease or one that needs a person; nil after ``end(with:)`` without an error.
+    ///   - onEnd: Called once, when no pass runs any more. Its argument is the error that ended the
+    ///     work: a lost lease, or an error that needs a person. It is nil after ``end(with:)``
+    ///     without an error.
     init(
         lease: Lease, rounds: Rounds, faults: FaultLog, waitsForPerson: Bool, version: Int64,
         flags: [String],
@@ -360,7 +361,7 @@ package actor MirrorLife {
         }
     }
 
-    /// The pass for the rounds: retried after a failure.
+    /// Returns a pass for the rounds that retries this pass after a failure.
     ///
     /// - Parameter worker: Stores the failures; nil for a pass of the mirror without a worker.
     private func repeated(_ pass: Rounds.Pass, of worker: Worker? = nil) -> Rounds.Pass {

@@ -10,8 +10,8 @@ import Posts
 
 /// Sends actions through a network, and looks up their outcome.
 package struct NetworkDeliverer: Deliverer {
-    /// The time before a request from which the bot's own posts are read, to allow for different
-    /// clocks.
+    /// The number of seconds before a request from which on the bot's own posts are read, because
+    /// clocks differ.
     private static let clockMargin: TimeInterval = 3_600
     /// The reason why an action without a text or target cannot be looked up.
     private static let nothingToLookFor = "it lacks what it could be recognised by"
@@ -146,7 +146,10 @@ package struct NetworkDeliverer: Deliverer {
         }
     }
 
-    /// Finds a text among the bot's posts at its place that belong to no other known action.
+    /// Finds the post with a text among the candidates.
+    ///
+    /// The candidates are the bot's posts that answer the same post as the action and that belong
+    /// to no other known action.
     private func find(
         _ text: String, of action: Action, in candidates: [ObservedPost], otherActions: [Action]
     ) -> LookUpOutcome {
@@ -164,11 +167,12 @@ package struct NetworkDeliverer: Deliverer {
 
     /// Finds a text on a server that may have rewritten it.
     ///
-    /// Such a server also publishes a repeated request twice. So a text counts as absent only if no
-    /// post there could be it, and no other sent text reads like it.
+    /// Such a server also publishes a repeated request twice. So a text counts as absent only if
+    /// none of the candidates could be its post, and no other sent text reads like it.
     ///
     /// - Parameters:
-    ///   - candidates: The bot's posts at its place that belong to no other known action.
+    ///   - candidates: The bot's posts that answer the same post as the action and that belong to
+    ///     no other known action.
     ///   - otherActions: Actions that sent other texts to the same place.
     private static func findRewritten(
         _ text: String, in candidates: [ObservedPost], sentThere otherActions: [Action]
@@ -185,7 +189,8 @@ package struct NetworkDeliverer: Deliverer {
         let similarActions = otherActions.filter {
             TextRules.stableLetters(of: $0.wording?.published ?? "") == letters
         }
-        // Each similar action whose post is not known yet may be one of the matches.
+        // Each similar action whose post is not known yet may have made one of the matches. So
+        // there must be more matches than such actions.
         let unknownCount = similarActions.count { $0.remoteID == nil }
         if let match = matches.last, matches.count > unknownCount {
             return found(match)
@@ -215,9 +220,10 @@ package struct NetworkDeliverer: Deliverer {
     /// Whether a post of the bot answers the same post as the action; for an action that is not a
     /// reply, whether the post is not a reply either.
     ///
-    /// The answered post is the same if its address or its identity is equal; an address may also
-    /// name a version of the post. If the server has forgotten the answered post, as after its
-    /// deletion, a mention of the answered person in the text is enough.
+    /// The answered post is the same if its address or its identity is equal. Both are compared,
+    /// because an address may name one version of the post. If the server has forgotten the
+    /// answered post, as after its deletion, a mention of the answered person in the text is
+    /// enough.
     private func isAtSamePlace(_ item: ObservedPost, as action: Action) -> Bool {
         if let parent = action.parent {
             return item.replyToAddress == parent.address
@@ -282,7 +288,7 @@ package struct NetworkDeliverer: Deliverer {
             reason: .network(error.code), detail: error.description)
         if error.stopsActor { return notSent }
         switch error.outcome {
-        // A permanent error of this program counts as a refusal too.
+        // A permanent error before the request was sent counts as a refusal, too.
         case .notSent: return error.isPermanent ? refused : notSent
         case .unknown: return .unknown(reason: .network(error.code))
         case .refused where error.code == .duplicate: return .duplicate
@@ -308,7 +314,7 @@ extension SocialNetwork {
             return (text, warning)
         }
         let emoji = try await emoji()
-        // A warning that consists of emoji is still a warning.
+        // A warning that consists of emoji is still a warning, and is kept.
         let cleanedWarning = warning.map { CustomEmoji.removed(from: $0, except: emoji) }
         return (
             CustomEmoji.removed(from: text, except: emoji),

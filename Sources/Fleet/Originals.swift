@@ -13,42 +13,49 @@ import Settings
 
 /// The current state of the human's own posts at their network.
 ///
-/// A post that the human deleted or edited since it was archived is not used in its old form, and
-/// the bot's copy follows: it is undone or edited.
+/// A post that the human deleted or edited since it was archived is not used in its old form. The
+/// bot's copies of it are undone or edited, too.
+///
+/// A network denies a post if it answers that the post does not exist or is not public.
 actor Originals {
     /// The state of an archived post, checked right before its text is used.
     enum Finding: Equatable {
-        /// It is unchanged; or it cannot be checked, and the operator trusts the archive.
+        /// The post is unchanged; or it cannot be checked, and the operator trusts the archive.
         case kept
         /// The human's network does not answer now, or not for this account.
         case unanswered
-        /// It cannot be checked, and the operator has not decided to trust the archive.
+        /// The post cannot be checked, and the operator has not decided to trust the archive.
         case unverifiable
-        /// It was edited; the archive has the new text.
+        /// The post was edited; the archive has the new text.
         case edited
-        /// It is not visible to everybody any more, or does not exist.
+        /// The post is not visible to everybody any more, or does not exist.
         case withheld
     }
 
-    /// Seconds after a first denial of a post from which on a second denial confirms it.
+    /// Seconds that must pass after the first denial of a post before a second denial confirms it.
     private static let confirmationDelay: TimeInterval = 600
-    /// Seconds without checks of possibly deleted posts after a call without an answer.
+    /// Seconds for which possibly deleted posts are not checked after a request had no answer.
     private static let doubtPause: TimeInterval = 120
-    /// The number of other posts that are checked before a post counts as gone.
+    /// The maximum number of other posts that are requested before a post counts as gone.
     private static let witnessCount = 4
-    /// The most posts that are remembered as denied or changed; above it the memory is cleared.
+    /// The maximum number of posts remembered as denied or changed; when it is reached, the memory
+    /// is cleared.
     private static let memoryLimit = 1_000
-    /// The number of copies that are undone in an hour without asking a person: a human who deletes
-    /// thousands of posts at once, or has their server do so, may want to keep the mirror.
+    /// The number of copies that are undone in an hour without asking a person.
+    ///
+    /// A human who deletes thousands of posts at once, or lets their server do so, may want to keep
+    /// the mirror.
     private static let undosPerHour = 10
     /// The number of requests in one pass.
     static let requestsAtOnce = 40
     /// Seconds from a pass that checked originals to the next one, and from sending a copy to the
     /// first check of its original.
     static let interval: TimeInterval = 300
-    /// The assumed number of posts on a page of the human's own list, before a page was read.
+    /// The assumed number of posts on a page of the list of the human's posts, before a page was
+    /// read.
     private static let assumedPageSize = 40
-    /// Seconds until the list is read again after it was read to its end.
+    /// Seconds for which the list is not read again after it was read to its end, or could not be
+    /// read.
     private static let surveyPause: TimeInterval = 1_800
 
     private let human: AccountGate?
@@ -63,7 +70,8 @@ actor Originals {
     private let planner: PlanMaker
     /// Learns from the human's deletions; nil if texts are not judged.
     private let taste: TextTaste?
-    /// Returns the note that labels the texts of copies as taken back by the human, at a time.
+    /// Returns the `Note` that labels the texts of copies as taken back by the human; its argument
+    /// is the present time.
     private let labelWriter: @Sendable (Date) -> OutboxStore.Note
     private let configuration: MirrorSettings
     /// Whether the operator trusts the archive while posts cannot be checked.
@@ -77,7 +85,8 @@ actor Originals {
     private var knowsEarlierDenials = false
     /// Digests of changed texts that a list showed; each was checked once.
     private var shownChanges: [PostID: UInt64] = [:]
-    /// The next page of the human's own list, while it is read to check many originals.
+    /// The next page of the list of the human's posts, while the list is read to check many
+    /// originals; otherwise nil.
     private var survey: FeedPosition?
     /// When the list may be read again.
     private var nextSurvey = Date.distantPast
@@ -85,7 +94,7 @@ actor Originals {
     private var largestPageSize = assumedPageSize
     /// The number of requests to undo copies so far; the publisher carries them out.
     private(set) var undoRequestCount = 0
-    /// The number of originals to check with one list; reduced after a failure.
+    /// The maximum number of originals in one request for a list; reduced after a failure.
     private var listSize = Int.max
 
     /// - Parameters:
@@ -115,9 +124,9 @@ actor Originals {
 
     /// Checks a post at the human's network, and updates its copies.
     ///
-    /// A post that is gone is not used. It is forgotten, and its copies are undone, once the
-    /// network has denied it twice within some time and recognizes the human's account: a broken
-    /// server may deny everything.
+    /// A post that is gone is not used. It is forgotten, and its copies are undone, after a second
+    /// denial some time after the first. The network must also recognize the human's account and
+    /// show another of their posts, because a broken server may deny everything.
     ///
     /// - Parameters:
     ///   - post: The post as archived.
@@ -130,6 +139,7 @@ actor Originals {
         _ post: Post, mayBeDenied: Bool = true, for action: Action? = nil, part: Action.Part? = nil
     ) async throws -> Finding {
         guard let human, human.name == post.id.network else { return unverified }
+        // A post that is checked here need not be checked by `askAgain` soon.
         if doubts[post.id] != nil { doubts[post.id] = clock.now }
         let observed: ObservedPost
         do {
@@ -183,8 +193,11 @@ actor Originals {
         case unknown
     }
 
-    /// Requests a post by its address, or else by its identity; if the network finds neither, the
-    /// account's list decides if it was read completely.
+    /// Requests a post by its address, or by its identity if the archive has no address.
+    ///
+    /// If the network cannot look up identities, the list of the account's posts decides, if it was
+    /// read completely: a post that lies between two listed posts and is not listed itself was
+    /// removed.
     ///
     /// - Throws: ``NetworkError`` if the network does not answer now.
     private func ask(_ human: AccountGate, for post: Post) async throws -> Answer {
@@ -219,14 +232,16 @@ actor Originals {
             return false
         }
         if !currentPost.isSensitive { return true }
-        // Without warning words it may be sent because only its pictures are sensitive.
+        // A sensitive post without a warning may have only sensitive pictures; then it may be sent.
         return rules.carries(currentPost) && currentPost.warning == archived.warning
     }
 
     /// Records that the network denies a post, and returns whether that is confirmed.
     private func isGoneForGood(_ id: PostID, from human: AccountGate) async throws -> Bool {
         let now = clock.now
-        // A worker that runs once leaves the confirmation to the next one.
+        // The first denial is stored, because a worker that runs once leaves the confirmation to
+        // the next worker. A denial in the future means that the clock was set back, and counts as
+        // none.
         guard let firstDenial = try await archive.denial(of: id) ?? firstDenials[id],
             firstDenial <= now
         else {
@@ -282,10 +297,11 @@ actor Originals {
             metadata: [LogKeys.count: "\(copies.count)"])
     }
 
-    /// Suspends the checks of possibly deleted posts for a while: a server that delays one call may
-    /// delay each, and due actions would wait for them.
+    /// Suspends the checks of possibly deleted posts for a while, because a server that delays one
+    /// call may delay each, and due actions would wait for these calls.
     ///
-    /// The post that was checked last is moved to the end.
+    /// The post that was checked last keeps its later time, so that the others are checked before
+    /// it.
     private func postponeDoubts() {
         let assumedCheck = clock.now - Self.confirmationDelay + Self.doubtPause
         doubts = doubts.mapValues { max($0, assumedCheck) }
@@ -359,6 +375,7 @@ actor Originals {
             if error.code == .overBudget, let later = error.retryAfter {
                 return (min(max(later, clock.now + Self.interval), latest), pass.checkedCount)
             }
+            // A request for fewer posts may succeed.
             listSize = max(1, min(listSize, human.capabilities.lookUpsAtOnce) / 2)
             return (clock.now + Self.interval, pass.checkedCount)
         } catch is CancellationError where !Task.isCancelled {
@@ -405,6 +422,7 @@ actor Originals {
         }
     }
 
+    /// The pace of the checks of an original: daily if they cost money.
     private var pace: OutboxStore.FollowingPace { human?.priceOfOwnPost == nil ? .usual : .daily }
 
     /// Requests originals one by one.
@@ -426,8 +444,10 @@ actor Originals {
         }
     }
 
-    /// Requests originals in a list, and then singly each one that the list does not show as
-    /// archived.
+    /// Requests originals in one list.
+    ///
+    /// Then it requests singly each original that the list lacks or shows in another form than the
+    /// archive.
     private func askInList(_ human: AccountGate, _ due: [PostID], _ pass: inout FollowingPass)
         async throws
     {
@@ -450,7 +470,7 @@ actor Originals {
         try await askSingly(isUnanswered ? Array(ids.prefix(1)) : unconfirmed, &pass)
     }
 
-    /// Finds and records the shown posts that are unchanged, whose copies need no change.
+    /// Finds the shown posts that are unchanged, and records that their copies need no change.
     ///
     /// - Returns: The unchanged posts.
     private func confirm(_ shown: [ObservedPost], _ human: AccountGate) async throws -> Set<PostID>
@@ -478,11 +498,11 @@ actor Originals {
 
     // MARK: Reading the human's own list
 
-    /// The first page of the human's own list to read, if that list checks more originals for the
-    /// same cost.
+    /// The first page to read of the list of the human's posts; nil unless the list costs less than
+    /// single requests for the due originals.
     private func surveyStart(_ human: AccountGate, _ due: [PostID]) async throws -> FeedPosition? {
         let postsPerRequest = human.capabilities.lookUpsAtOnce
-        // Fewer originals are checked by single requests in one pass.
+        // One pass can request fewer originals than this without the list.
         guard due.count >= max(postsPerRequest, Self.requestsAtOnce), clock.now >= nextSurvey,
             let first = due.first
         else {
@@ -504,7 +524,7 @@ actor Originals {
         return human.surveyStart(at: try await archive.post(first)?.address ?? first.value)
     }
 
-    /// Reads one page of the human's own list.
+    /// Reads one page of the list of the human's posts, and confirms the unchanged ones.
     ///
     /// - Parameter first: The original for which the first page is read; nil for a later page.
     private func readOwnList(
@@ -524,9 +544,10 @@ actor Originals {
         }
         largestPageSize = max(largestPageSize, page.received)
         let confirmed = try await confirm(page.items, human)
+        // At least one, so that the next pass soon reads the next page.
         pass.checkedCount += max(confirmed.count, 1)
         survey = page.older.map(FeedPosition.older)
-        // A page that begins at an original should show it.
+        // A page that begins at an original should show it; otherwise the list is not read on.
         let lacksFirst = if let first { !confirmed.contains(first) } else { false }
         if survey == nil || position != .newest && lacksFirst {
             survey = nil
@@ -589,8 +610,8 @@ actor Originals {
             observed.post.text != post.text || observed.post.warning != post.warning
             || observed.post.isQuote != post.isQuote
             || observed.post.pictures.map(\.alt) != post.pictures.map(\.alt)
-        // An edit that is noticed only by the text is noticed only until the archive has the new
-        // text, so the copies are updated first.
+        // A silent edit has no time, and is noticed only while the archive has the old text. So the
+        // copies are updated before the archive.
         let isSilent = observed.editedAt == nil
         if isChanged, !isSilent { try await archive.rewrite(observed.post) }
         var isFollowed = true
@@ -649,8 +670,9 @@ actor Originals {
         } catch let error as OutboxError
             where [.denied, .unagreed, .humanAway, .retired].contains(error.code)
         {
-            // A person who is left alone, or a human without consent, gets no new text, so the copy
-            // is undone.
+            // Nothing new may be sent to a person who wants no contact, or for a human who has not
+            // consented, whose account is unusable or whose mirror has retired. So the copy is
+            // undone.
             try await takeBack([copy], for: .sourceEdited)
             return true
         } catch let error as NetworkError {

@@ -23,7 +23,8 @@ final class Passes: Sendable {
     /// The interval of sweeps for missed items, and the age of the items that they read, in
     /// seconds.
     private static let sweepInterval: TimeInterval = 86_400
-    /// The most rows that one cleanup names in the log, of those that this version cannot parse.
+    /// The maximum number of rows that this version cannot parse and that one cleanup names in the
+    /// log.
     private static let loggedRowsAtMost = 20
     /// The pass that checks the originals of the bot's posts.
     static let originals = "originals"
@@ -43,8 +44,8 @@ final class Passes: Sendable {
 
     /// - Parameters:
     ///   - onNews: Called when an action may be due earlier than the publisher knows.
-    ///   - onCopy: Called when the bot may send a copy of a human's post, which must be followed
-    ///     from then on.
+    ///   - onCopy: Called when the bot may send a copy of a human's post, whose original must be
+    ///     checked from then on.
     ///   - onTexts: Called when there are texts to judge.
     init(
         parts: WorkerParts, onNews: @escaping @Sendable () -> Void = {},
@@ -67,13 +68,13 @@ final class Passes: Sendable {
         if let mentions = parts.feeds.mentions { mentionsRead = await mentions.lastRead }
         let nextWorkTimes = try await parts.courier.nextWorkTimes(
             ActionKind.allCases, mentionsRead: mentionsRead)
-        // The start that follows carries out the retirement.
+        // This error leads to a new start, which carries out the retirement.
         if let end = nextWorkTimes.retirement, end <= parts.clock.now { throw MirrorChanged() }
         waitsForMentions.withLock { $0 = nextWorkTimes.waitsForMentions }
         if let post = nextWorkTimes.post, post <= parts.clock.now {
             try await readHumanPostsIfNeeded()
         }
-        // A look-up may find that a copy was sent, so it counts as one.
+        // Any due work counts as a new copy, because a look-up may find that a copy was sent.
         if let next = nextWorkTimes.next, next <= parts.clock.now { announceCopy() }
         let nextDelivery = try await parts.courier.deliverDue(
             ActionKind.allCases, mentionsRead: mentionsRead, knowing: nextWorkTimes)
@@ -89,7 +90,7 @@ final class Passes: Sendable {
         let nextPlanning = hasTomorrowsPlan ? nextPass : min(nextPass, nextPlan(after: now))
         let latest = min(nextPlanning, nextWorkTimes.retirement ?? .distantFuture)
         if let resume = parts.bot.pause(at: now) { return min(resume, latest) }
-        // The mentions may have been read since.
+        // If the mentions were read during this pass, replies need not wait any longer.
         if nextWorkTimes.waitsForMentions, await parts.feeds.mentions?.lastRead != mentionsRead {
             return now
         }
@@ -108,8 +109,9 @@ final class Passes: Sendable {
         return try await effects.next()
     }
 
-    /// When the next plan is made: at midnight, or earlier if plans are made ahead; an hour off on
-    /// days when the clocks change.
+    /// When the next plan is made: at midnight, or earlier if plans are made ahead.
+    ///
+    /// The time is an hour off on days when the clocks change.
     private func nextPlan(after now: Date) -> Date {
         let local = LocalTime(now, in: parts.zone)
         let minuteAhead =
@@ -122,7 +124,8 @@ final class Passes: Sendable {
     }
 
     private func announceCopy() {
-        // If checking an original costs money, that pass keeps its own interval.
+        // If checking an original costs money, the pass that checks originals keeps its own
+        // interval.
         if parts.human?.price(ofReading: 1, from: .ownPosts) == nil { onCopy() }
     }
 
@@ -144,8 +147,9 @@ final class Passes: Sendable {
         }
     }
 
-    /// Makes today's plan if it is missing, and tomorrow's if plans are made ahead and its time has
-    /// come.
+    /// Makes today's plan if it is missing.
+    ///
+    /// If plans are made ahead, it also makes tomorrow's once the time for that has come.
     ///
     /// - Returns: Whether tomorrow has a plan.
     @discardableResult
@@ -180,7 +184,10 @@ final class Passes: Sendable {
             metadata: [LogKeys.day: "\(day)", LogKeys.count: "\(planned.slots.count)"])
     }
 
-    /// Deletes old rows, by the network's clock if the worker's is ahead of it.
+    /// Deletes old rows, and makes the checks that are rarely due.
+    ///
+    /// If the worker's clock is ahead of the network's, the network's clock decides which rows are
+    /// old.
     func clean() async throws {
         let now = parts.clock.now - max(0, parts.bot.clockLead ?? 0)
         let start = parts.configuration.historyStart(at: now)
@@ -194,8 +201,8 @@ final class Passes: Sendable {
         try await parts.serverRules?.lookIfDue()
         try await parts.standing?.lookIfDue()
         guard let classifier = try await parts.classifiers.classifier() else { return }
-        // Old examples are removed even if nothing new is learned. Unreachable counts are reported
-        // by the passes that need them.
+        // Old examples are removed even if nothing new is learned. If the classifier's counts are
+        // unreachable, the passes that need them report that.
         do { _ = try await classifier.prune(now: now) } catch is FavoritesError {}
     }
 
@@ -236,8 +243,10 @@ final class Passes: Sendable {
             mirror: parts.configuration.mirror, kind: kind.rawValue, host: parts.bot.host, work)
     }
 
-    /// Once a day, reads again items up to a day older than the previous reading, if that is free:
-    /// networks lose notifications too.
+    /// Once a day, reads the mentions again, down to a day before the previous sweep, if that is
+    /// free.
+    ///
+    /// So mentions are found whose notifications the network has lost.
     private func sweepIfDue(_ feed: FeedReader) async throws {
         guard parts.bot.price(ofReading: 1, from: .mentions) == nil else { return }
         let now = parts.clock.now
@@ -277,6 +286,7 @@ final class Passes: Sendable {
                 if !decided.isEmpty { parts.faultPoints.pass(.favoriteDecided) }
                 return stances
             }
+            // If the human's timeline is not read, the bot's posts count as seen by the human.
             if parts.feeds.humanHome == nil {
                 let events = try await parts.learnable.among(items, stances).map {
                     FavoriteEvent.seen($0.example)
@@ -355,7 +365,7 @@ final class Passes: Sendable {
         return []
     }
 
-    /// Checks the originals among the posts of a list.
+    /// Checks the archived posts that a list shows in a changed form.
     private func noteShown(_ items: [ObservedPost]) async throws {
         try await wakingPublisherOnUndoRequests { try await parts.originals.noteShown(items) }
     }
@@ -367,8 +377,9 @@ final class Passes: Sendable {
         if await parts.originals.undoRequestCount != countBefore { onNews() }
     }
 
-    /// Judges some of the human's new texts, or after a change of the rules some of all texts, so
-    /// that no plan has to wait for the judging.
+    /// Judges some of the human's texts, so that no plan has to wait for the judging.
+    ///
+    /// These are new texts, or after a change of the rules any of the texts.
     ///
     /// - Parameter wait: Seconds until the next pass once all texts are judged.
     /// - Returns: The time of the next pass.
@@ -419,7 +430,7 @@ final class Passes: Sendable {
     /// The passes that the worker repeats, the publisher first.
     var all: [Rounds.Pass] { [publisher] + bot + human }
 
-    /// All passes, in the order in which no pass makes work for an earlier one.
+    /// All passes, in an order in which no pass makes work for an earlier one.
     var inOrder: [Rounds.Pass] { human + bot + [publisher] }
 
     private var publisher: Rounds.Pass {
@@ -460,7 +471,7 @@ final class Passes: Sendable {
             },
             parts.human.map { _ in
                 Rounds.Pass(name: Self.originals, lane: .human) { [self] in
-                    // An error may come after a request to undo.
+                    // A check that throws may have requested undos before the error.
                     var mayHaveRequestedUndos = true
                     defer { if mayHaveRequestedUndos { onNews() } }
                     try await parts.standing?.lookIfDue()

@@ -62,7 +62,7 @@ package struct PictureSource: Sendable {
         return .found(bytes, format)
     }
 
-    /// Records that the pictures of a post cannot be sent, so that no later plan chooses it.
+    /// Records that the pictures of a post cannot be sent, so that no later plan chooses the post.
     func giveUp(_ source: PostID) async throws { try await archive.giveUpPictures(of: source) }
 
     private static func tooLarge(_ maximumBytes: Int) -> Finding {

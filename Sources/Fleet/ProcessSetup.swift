@@ -4,7 +4,7 @@ import Synchronization
 
 /// The setup of a process, done before everything else.
 package enum ProcessSetup {
-    /// Call this first, while the process has one thread.
+    /// Does the setup; call this first, while the process has one thread.
     package static func run() {
         // A connection closed by its peer must cause an error and not end the process.
         signal(SIGPIPE, SIG_IGN)
@@ -56,7 +56,7 @@ package enum ProcessHeap {
     ///
     /// A large block is a separate mapping that is returned as a whole, but the library raises the
     /// threshold to the largest block that was ever freed, up to 32 MB. The second setting keeps
-    /// the initial threshold: 2 MB less after five days.
+    /// the initial threshold. That saved 2 MB after five days.
     static func configure() {
         set(.arenaMaximum, 1)
         set(.mappingThreshold, 131_072)
@@ -88,13 +88,14 @@ package enum ProcessHeap {
     ///
     /// By itself the library does so only at the heap's end. SQLite's readers free their page
     /// caches whenever another connection writes, and allocate them again, thousands of times a
-    /// day. Blocks in between keep the holes apart: 4 MB of holes after some days. Ended threads
-    /// leave holes, too.
+    /// day. Used blocks between the freed ones keep the holes apart, so that the holes had 4 MB
+    /// after some days. Ended threads leave holes, too.
     ///
     /// Takes less than a millisecond in a worker, and longer for a larger heap.
     ///
-    /// - Parameter pause: The shortest time since the last call with an effect, by the machine's
-    ///   clock; an earlier call does nothing. A rehearsal simulates days in seconds.
+    /// - Parameter pause: The shortest time since the last call with an effect; an earlier call
+    ///   does nothing. The machine's clock measures it, because a rehearsal simulates days in
+    ///   seconds.
     package static func returnMemory(after pause: Duration = .zero) {
         let isTooSoon = lastReturn.withLock { last in
             let now = ContinuousClock.now

@@ -65,7 +65,7 @@ package struct Recall: Sendable {
 }
 
 extension OutboxStore {
-    /// When the next undo, or look-up before one, is due; nil for none.
+    /// When the next undo is due, or the next look-up that must come before an undo; nil for none.
     ///
     /// See ``nextUnknownUndo(includesFailed:)``.
     func nextRecall(includesFailed: Bool = true, now: Date) async throws -> Date? {

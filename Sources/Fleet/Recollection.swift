@@ -19,7 +19,7 @@ struct Recollection: Sendable {
     let zone: TimeZone
     let logger: Logger
 
-    /// Does nothing if the database is complete.
+    /// Stores the posts that the restored database lacks; does nothing if no backup was restored.
     ///
     /// - Throws: `NetworkError` if the posts cannot be read now, so that the start is retried; the
     ///   store's error.
@@ -28,6 +28,7 @@ struct Recollection: Sendable {
         let posts = try await bot.ownPosts(since: backupEnd - Self.margin)
         var publishedPosts: [OutboxStore.Published] = []
         for post in posts.reversed() where post.replyToAddress == nil {
+            // Only texts of the archive can be posted again.
             guard
                 let source = try await mirror.archive.source(of: TextRules.textKey(post.post.text))
             else { continue }

@@ -95,7 +95,8 @@ struct ConsecutiveFailures {
     ///
     /// - Returns: The number of consecutive failures, and the rule for the next attempt.
     /// - Throws: The error if no retry can fix it. During a failover a database may refuse a valid
-    ///   login, so a refused login is thrown only after it has lasted.
+    ///   login, so this error is thrown only after the database has refused the login for some
+    ///   time.
     mutating func add(_ error: any Error, at now: Date) throws -> (count: Int, rule: RetryRule) {
         let isRefusalByDatabase = (error as? StorageError)?.code == .authentication
         refusedSince = isRefusalByDatabase ? refusedSince ?? now : nil

@@ -10,8 +10,8 @@ import Settings
 
 /// Carries out the retirement of a mirror, from its last post to the removal of its logins.
 ///
-/// The remaining steps follow from the mirror's row and its actions alone, so that after a crash
-/// the next worker continues.
+/// The mirror's row and its actions alone determine the remaining steps, so that after a crash the
+/// next worker can continue.
 struct Retiring {
     /// Seconds until the next attempt of a step that has to wait for an unknown time.
     private static let retryWait: TimeInterval = 60
@@ -85,6 +85,7 @@ struct Retiring {
         let account = try await mirror.table.record().bot
         let round = try await Recall(mirror, network: bot, lease: lease, bot: account).carryOut()
         guard let next = try await store.nextRecall(now: now) else { return nil }
+        // After an error of the network the next attempt waits.
         return max(next, round.obstacle == nil ? now : now + Self.retryWait)
     }
 }

@@ -16,8 +16,11 @@ import ServiceLifecycle
 ///   a server, and other due passes need not wait for that server too.
 ///
 /// Due times are times of the wall clock. A pass also begins after the corresponding time has
-/// elapsed, so that a clock that is set back delays nothing; a clock that is set ahead brings every
-/// pass closer.
+/// elapsed on the monotonic clock, so that a clock that is set back delays nothing. A clock that is
+/// set ahead makes every pass due earlier.
+///
+/// A clock that jumps is the clock of a rehearsal. It stands still while a task that has joined it
+/// works, and jumps to the next wake-up when all such tasks wait.
 package final class Rounds: @unchecked Sendable {
     // Sendable because every mutable property, those of `PassGroup` included, is only touched under
     // `lock`.
@@ -69,7 +72,7 @@ package final class Rounds: @unchecked Sendable {
     private var running = 0
     /// The tickets of the passes that count against ``limit``.
     private var countedTickets: Set<Int> = []
-    /// The begun passes, in that order; ended ones are removed lazily.
+    /// The begun passes, in the order in which they began; ended ones are removed lazily.
     private var begunPasses: Deque<(ticket: Int, uptime: TimeInterval)> = []
     private var lateness = Lateness()
     private var sleepTask: Task<Void, Never>?
@@ -227,6 +230,7 @@ package final class Rounds: @unchecked Sendable {
             let uptime = clock.uptime
             let steadyNow = time.milliseconds(now: now, uptime: uptime)
             awaited = nil
+            // Passes that have run for `countedTime`, or have ended, do not count any more.
             while let first = begunPasses.first,
                 first.uptime + Self.countedTime <= uptime || !countedTickets.contains(first.ticket)
             {
@@ -238,6 +242,8 @@ package final class Rounds: @unchecked Sendable {
                     heap.removeMin()
                     continue
                 }
+                // The steady time must be later by a whole millisecond, because both times are
+                // rounded.
                 guard first.due <= now || first.steadyDue < steadyNow else {
                     let due = Self.deadline(of: first, steadyNow: steadyNow, now: now)
                     let end = clock.jumps ? due : max(due, now + Self.shortestWait)
@@ -270,14 +276,14 @@ package final class Rounds: @unchecked Sendable {
     /// The wall clock's time at which an entry is due: its own, unless the clock was set back
     /// meanwhile.
     private static func deadline(of entry: Entry, steadyNow: Int64, now: Date) -> Date {
-        // One more, because both times are rounded.
+        // One millisecond more, because both times are rounded.
         let secondsLeft = Double(entry.steadyDue - steadyNow + 1) / 1_000
         let secondsByWallClock = entry.due.timeIntervalSince(now)
         let wasSetBack = secondsByWallClock - secondsLeft > roundingMargin
         return wasSetBack ? now + secondsLeft : entry.due
     }
 
-    /// Call under the lock.
+    /// Adds the next run of a pass to the heap; call under the lock.
     private func push(_ pass: Pass, of group: PassGroup, due: Date, at now: Date) {
         entryCount += 1
         let steadyNow = time.milliseconds(now: now, uptime: clock.uptime)
@@ -350,7 +356,7 @@ package final class Rounds: @unchecked Sendable {
     /// Whether a pass may be due before the time that the rounds wait for; call under the lock.
     private var isFirstEarlierThanAwaited: Bool {
         guard let awaited else { return true }
-        // A time in the past was scheduled earlier than the awaited one.
+        // If the awaited time is over, a pass may be due.
         if awaited.end <= clock.now { return true }
         guard let first = heap.min else { return false }
         return first.due < awaited.due
@@ -370,7 +376,8 @@ package final class Rounds: @unchecked Sendable {
     /// Such a clock wakes one sleeper at a time, and only while every loop waits. So even a sleep
     /// until the present lets them run first.
     ///
-    /// - Parameter turn: The turn of the sleep; nil for a turn after all others.
+    /// - Parameter turn: The order in which the clock wakes tasks that wait for the same time; nil
+    ///   for a turn after all others.
     private func letPassesGoFirst(turn: Int? = nil) async {
         await wait(until: clock.now, turn: turn, wokenOnlyByEnds: true)
     }
@@ -477,9 +484,9 @@ package final class PassGroup: @unchecked Sendable {
     }
 }
 
-/// The largest delay noted within a minute.
+/// The largest delay of a pass within the last minute.
 private struct Lateness {
-    /// Half of the period, in seconds; a value counts for one to two of these.
+    /// Half of the minute, in seconds; a delay counts for one to two such halves.
     private static let halfPeriod: TimeInterval = 30
 
     /// When the current half began, on the monotonic clock.

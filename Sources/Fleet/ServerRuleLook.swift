@@ -32,6 +32,7 @@ final class ServerRuleLook: Sendable {
     /// - Throws: The store's error. After an error of the network, it tries again the next day.
     func lookIfDue() async throws {
         let now = clock.now
+        // A time more than a week ahead means that the clock was set back.
         if let nextReading = nextReading.withLock(\.self), now < nextReading,
             nextReading <= now + ServerRuleTable.interval
         {

@@ -24,9 +24,9 @@ package final class ServiceManager: Sendable {
     /// When each running pass began.
     private nonisolated(unsafe) var passes: [String: ContinuousClock.Instant] = [:]
 
-    /// - Parameter environment: The process environment. Nil without a `NOTIFY_SOCKET` that is a
-    ///   path, or an abstract name after `@`; keepalives are sent if `WATCHDOG_USEC` is set, and
-    ///   `WATCHDOG_PID` is this process.
+    /// - Parameter environment: The process environment. The result is nil unless its
+    ///   `NOTIFY_SOCKET` is a path, or an abstract name after `@`. Keepalives are sent if
+    ///   `WATCHDOG_USEC` is set, and `WATCHDOG_PID` is this process or missing.
     package init?(environment: [String: String]) {
         guard let name = environment["NOTIFY_SOCKET"], let first = name.utf8.first,
             name.utf8.count > 1
@@ -104,7 +104,7 @@ extension ServiceManager: Service {
         guard let keepaliveTimeout else { return try await gracefulShutdown() }
         while true {
             sendKeepalive()
-            // Several keepalives may be lost or late on a busy machine.
+            // Four in each timeout, because some may be lost or late on a busy machine.
             try await ContinuousClock().sleep(for: keepaliveTimeout / 4)
         }
     }

@@ -59,6 +59,8 @@ final class StandingLook: Sendable {
         let now = clock.now
         let previous = lastCheck.withLock(\.self)
         let wait = human.refusal == nil && !previous.heldMirror ? Self.interval : Self.shortInterval
+        // A previous check in the future means that the clock was set back; then the check is due,
+        // too.
         guard !(0..<wait).contains(now.timeIntervalSince(previous.date)) else { return }
         do {
             let standing = try await look(at: now)
@@ -78,6 +80,7 @@ final class StandingLook: Sendable {
     /// - Returns: The new state; nil for an active account.
     private func look(at now: Date) async throws -> HumanStanding? {
         let record = try await table.record()
+        // The mirror may have another human account by now.
         guard record.human?.canonical == account.canonical else { return nil }
         let reported = try await human.standing(of: account)
         let standing = try await table.noteStanding(

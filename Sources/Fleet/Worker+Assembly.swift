@@ -20,7 +20,7 @@ struct AwaitsTraining: Error, CustomStringConvertible {
     }
 }
 
-/// The accounts of a mirror, as they were verified or are known.
+/// The accounts of a mirror, as just verified or as stored earlier.
 private struct VerifiedAccounts {
     let bot: AccountID
     /// The account as just returned by the network; nil if it was not asked.
@@ -138,7 +138,8 @@ extension Worker {
                 people: mirror.people, own: accounts.ownAccounts, onOptOut: unlearning.forget),
             store: store,
             planner: planner,
-            // A clock that jumps waits until a pass has ended.
+            // A clock that jumps waits until a pass has ended, so judging must not have a low
+            // priority then.
             judging: TextJudging(mirror.archive, planner.judge, hasLowPriority: !clock.jumps) {
                 [clock] in
                 clock.uptime
@@ -368,8 +369,8 @@ package final class Gates: @unchecked Sendable {
     ///   because the bot can work without them.
     package init(patience: AccountGate.Patience = .minutes) { self.patience = patience }
 
-    /// The gate of a role's account, with the knowledge of the previous gate, or that stored by an
-    /// earlier process.
+    /// The gate of a role's account, with the state of the previous gate, or the state that an
+    /// earlier process has stored.
     func gate(before network: any SocialNetwork, _ role: AccountRole, of worker: Worker) async
         -> AccountGate
     {

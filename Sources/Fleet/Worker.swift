@@ -17,7 +17,7 @@ package final class Worker: Sendable {
     let cadence: Cadence
     /// The cadence given to `init`; nil for the configured one.
     private let givenCadence: Cadence?
-    /// The wait of a publisher that polls for something; all other changes wake it.
+    /// The interval at which the publisher checks for changes that do not wake it.
     private static let longWait = Duration.seconds(900)
 
     let manager: ServiceManager?
@@ -249,7 +249,8 @@ package final class Worker: Sendable {
             }
         }
         if let error = firstError ?? parts.human?.refusal { throw error }
-        // If nothing new arrived, no pass has read the counts.
+        // If nothing new arrived, no pass has noticed whether the classifier's counts in Redis are
+        // readable.
         guard mirror.process.redisURL != nil,
             let classifier = try await parts.classifiers.classifier()
         else { return }
@@ -259,7 +260,8 @@ package final class Worker: Sendable {
 
 /// The difference of this machine's clock, if it is large enough to do harm.
 private struct ClockDifference: Error, CustomStringConvertible {
-    /// Seconds; a larger difference breaks OAuth and the ages of mentions.
+    /// The largest harmless difference, in seconds; a larger one makes OAuth signatures invalid and
+    /// the ages of mentions wrong.
     private static let tolerance: TimeInterval = 60
 
     let description: String

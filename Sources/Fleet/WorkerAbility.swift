@@ -44,8 +44,8 @@ final class WorkerAbility: Sendable {
     /// Seconds for which a part must fail before the failure counts, because lost connections are
     /// usually made again sooner.
     private static let failureDelay: TimeInterval = 60
-    /// Seconds from the beginning of a disability to the first probe, or to the end of a partial
-    /// one.
+    /// Seconds from the beginning of a disability to the first probe, or to the earliest end of a
+    /// partial disability.
     static let probeDelay: TimeInterval = 300
 
     private let reach: NetworkReach
@@ -128,7 +128,7 @@ final class WorkerAbility: Sendable {
         state.withLock { state in
             guard let failing = state.failing[part.name] else { return }
             let age = uptime - failing.began
-            // A failure that counts lasts for the whole delay.
+            // A failure that counts is kept until `probeDelay` has passed.
             guard age < Self.failureDelay || age >= Self.probeDelay else { return }
             state.failing[part.name] = nil
         }

@@ -31,6 +31,7 @@ package struct WorkerParts: Sendable {
     let store: OutboxStore
     let planner: PlanMaker
     let judging: TextJudging
+    /// Holds posts back while the human is posting, and in quiet hours.
     let hold: SlotHold
     let courier: Courier
     let originals: Originals
@@ -57,8 +58,8 @@ struct WatchedFeeds: Sendable {
     var botHome: FeedReader?
     /// The home timeline whose posts count as seen by the human.
     ///
-    /// If it cannot be read, the posts of the bot's home timeline count as seen. Never both,
-    /// because a post in both would be counted twice.
+    /// If it cannot be read, the posts of the bot's home timeline count as seen. The two are never
+    /// used together, because a post in both would be counted twice.
     var humanHome: FeedReader?
     var humanFavorites: FeedReader?
     var humanPosts: FeedReader?

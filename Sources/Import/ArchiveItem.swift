@@ -19,7 +19,7 @@ package enum ArchiveItem: Equatable, Sendable {
     case post(Post)
     /// The file of a picture.
     ///
-    /// The post was passed before; `place` is the position among its pictures, from 0.
+    /// Its post was passed on before it; `place` is the position among the post's pictures, from 0.
     case picture(PostID, place: Int, [UInt8])
     /// Another person's post that the human favorited.
     case favorite(ImportedExample)

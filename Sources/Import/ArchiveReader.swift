@@ -52,8 +52,8 @@ package struct ArchiveReader: Sendable {
     /// Reads all items for the purpose, in the order of the archive; blocks the calling thread.
     ///
     /// An archive that is not safe to read is refused before any item is passed. Only damage inside
-    /// a zip's data is noticed later; the items before it are valid, and reading a better copy
-    /// again does no harm.
+    /// a zip's data is noticed later; the items before it are valid, and reading an undamaged copy
+    /// afterwards does no harm.
     ///
     /// - Parameter body: Called with each item; an error that it throws ends the reading.
     /// - Throws: ``ImportError``, or what `body` throws.
@@ -75,7 +75,8 @@ package struct ArchiveReader: Sendable {
         let head = try stream.next(FileContents.headBytes)
         switch FileContents(head: head) {
         case .lines: return try lines.read(stream, after: head, body)
-        // Whatever follows, such a stream cannot be read: the error is thrown now.
+        // Whatever follows, such a stream cannot be read. The error is thrown before the stream is
+        // copied.
         case .empty where head.count == FileContents.headBytes, .unknown, .foreign, .partOfX:
             return try readFile(size: head.count, head: head, body)
         default: break
@@ -206,7 +207,8 @@ package struct ImportLimits: Equatable, Sendable {
     package var ratio = 200
     /// Content up to this size is never treated as a bomb.
     package var ratioFreeBytes = 64 << 20
-    /// The largest post, like or other item of a list, and the largest small file, in bytes.
+    /// The largest item of a list, such as a post or a like, and the largest file with a single
+    /// object, in bytes.
     package var elementBytes = 1 << 20
     /// The largest line of JSON Lines, in bytes.
     package var lineBytes = 1 << 20

@@ -18,7 +18,10 @@ final class BlockFile {
     static let largestBlock = 2 << 20
     /// The largest header: a map with a version and some links.
     private static let largestHeader: UInt64 = 65_536
-    /// The maximum size, in bytes, of the prefix of a block: its length and its CID.
+    /// The maximum size, in bytes, of the prefix of a block: its length, and its CID with four
+    /// numbers and a hash.
+    ///
+    /// Each of these numbers takes at most 10 bytes.
     private static let prefixBytes = 10 + 4 * 10 + 128
 
     private let path: String

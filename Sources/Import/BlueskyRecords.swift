@@ -6,7 +6,8 @@ import Posts
 
 /// The records of a Bluesky repository, saved as JSON.
 ///
-/// One or several pages of `listRecords`, a list of records, or one record on each line.
+/// The file contains one or several pages of `listRecords`, a list of records, or one record on
+/// each line.
 struct BlueskyRecords {
     /// The key of the list in a page.
     static let list = "records"

@@ -93,6 +93,9 @@ private struct TreeWalk {
                 throw ItemFault(localized("a part of the tree of records is there twice"))
             }
             let node = try DAGCBOR(try file.block(name), nesting: nesting)
+            // A node has its entries in `e`, and in `l` the subtree before them. An entry has the
+            // record `v` and the subtree `t` after it. Its key is the first `p` bytes of the
+            // previous key, followed by `k`.
             guard let entries = node["e"]?.list else {
                 throw ItemFault(localized("a part of the tree has no entries"))
             }

@@ -4,9 +4,9 @@ import Localization
 
 /// A value of DAG-CBOR, the binary form in which Bluesky keeps records.
 ///
-/// Accepts only what the format allows: definite lengths, unique text keys, links (tag 42), finite
-/// numbers. So a value never takes more memory than its bytes allow, and is never nested deeper
-/// than the limit.
+/// The reader accepts only what the format allows: definite lengths, unique text keys, links (tag
+/// 42), finite numbers. So a value never takes more memory than its bytes allow, and is never
+/// nested deeper than the limit.
 indirect enum DAGCBOR: Equatable {
     case null
     case truth(Bool)
@@ -46,7 +46,8 @@ indirect enum DAGCBOR: Equatable {
         -> DAGCBOR
     {
         let head = try reader.byte()
-        // The kind of the value, and its length, its number or the width of these.
+        // The upper three bits are the kind of the value. The lower five are its number or length,
+        // or tell how many bytes these take (RFC 8949, section 3).
         let major = head >> 5
         let detail = head & 31
         if major == 7 { return try simple(detail, &reader) }
@@ -78,6 +79,7 @@ indirect enum DAGCBOR: Equatable {
         -> DAGCBOR
     {
         switch detail {
+        // The values that the format allows: false, true, null, and a number of 64 bits.
         case 20, 21: return .truth(detail == 21)
         case 22: return .null
         case 27:
@@ -92,6 +94,7 @@ indirect enum DAGCBOR: Equatable {
         -> UInt64
     {
         switch detail {
+        // A small number is in the first byte; a larger one takes the next 1, 2, 4 or 8 bytes.
         case 0...23: UInt64(detail)
         case 24: try reader.number(bytes: 1)
         case 25: try reader.number(bytes: 2)

@@ -5,8 +5,8 @@ import Localization
 ///
 /// An item is an entry of the list that a document holds under a certain key, an entry of a
 /// document that is a list itself, or a document without a list. So a server's page, several pages,
-/// a list of pages and one object on each line are all accepted. Holds one item at a time, however
-/// long the list is; the other parts of a document are skipped.
+/// a list of pages and one object on each line are all accepted. The splitter holds one item at a
+/// time, however long the list is; the other parts of a document are skipped.
 ///
 /// Items are not validated here: each is decoded separately. An item that is never closed ends at
 /// the next line that begins with `{"`, which no JSON string can contain.
@@ -18,8 +18,8 @@ struct DocumentSplitter: ItemSplitter {
         case inside
     }
 
-    /// The progress in reading a key of an item's outermost object; the last two only for a list's
-    /// key.
+    /// The progress in reading a key of an item's outermost object; the last two occur only after
+    /// the key of a list.
     private enum KeyProgress { case none, expected, inKey, afterKey, afterColon }
 
     /// The progress in reading `{"` at the start of a line.
@@ -172,7 +172,7 @@ struct DocumentSplitter: ItemSplitter {
         return item.skipPlain(chunk, from: start)
     }
 
-    /// Whether `byte` completes a line start that can only begin a document.
+    /// Whether `byte` completes `{"` at the start of a line, where only a document can begin.
     private mutating func advanceLine(_ byte: UInt8) -> Bool {
         switch (byte, line) {
         case (Byte.lineFeed, _): line = .began

@@ -3,11 +3,11 @@ import Localization
 
 /// Splits a list such as `window.YTD.tweets.part0 = [ {…}, {…} ]` into its items, chunk by chunk.
 ///
-/// Holds one item at a time, whatever the size of the file. Text before the list is skipped. Items
-/// are not validated here: each is decoded separately, so that a broken one does not affect others.
-/// An item that is never closed ends where the next one begins, which is recognized by the wrapper
-/// key: the bytes `{"tweet":` cannot occur inside an item, because a string would contain them as
-/// `{\"tweet\":`.
+/// It holds one item at a time, whatever the size of the file. Text before the list is skipped.
+/// Items are not validated here: each is decoded separately, so that a broken one does not affect
+/// others. An item that is never closed ends where the next one begins, which is recognized by the
+/// wrapper key: the bytes `{"tweet":` cannot occur inside an item, because a string would contain
+/// them as `{\"tweet\":`.
 struct ElementSplitter: ItemSplitter {
     private enum State { case preface, between, inside, after }
 

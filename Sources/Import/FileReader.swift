@@ -148,6 +148,7 @@ enum FileContents: Equatable {
     static let headBytes = 1 << 16
 
     init(head: [UInt8]) {
+        // The signatures of zip, of gzip, and of tar, which is at byte 257.
         if head.starts(with: [0x50, 0x4B]) {
             self = .packed(.zip)
         } else if head.starts(with: [0x1F, 0x8B])
@@ -253,8 +254,8 @@ enum FileContents: Equatable {
                 )) : .lines
     }
 
-    /// Whether an object spans several lines, or is the only line and contains lists of objects
-    /// instead of a post.
+    /// Whether the text is one object instead of JSON Lines: the object spans several lines, or it
+    /// is the only line and contains lists of objects instead of a post.
     private static func isOneObject(
         lines: [ArraySlice<UInt8>], beginnings: [UInt8]
     ) -> Bool {
@@ -268,7 +269,8 @@ enum FileContents: Equatable {
         return firstObject.members.contains { $0.value.list.first?.isObject == true }
     }
 
-    /// The format of the first item; nil if it is unknown.
+    /// Returns the format of the documents, by the key of their list and their first item; nil if
+    /// it is unknown.
     private static func kindOfDocuments(_ text: ArraySlice<UInt8>) -> FileContents? {
         var splitter = DocumentSplitter(
             lists: MastodonArchive.lists + [BlueskyRecords.list] + SavedStatuses.lists,
@@ -281,7 +283,8 @@ enum FileContents: Equatable {
         }
         do {
             try text.withUnsafeBytes { try splitter.feed($0, take) }
-            // The data ends here because only the first bytes were read.
+            // Without a complete item, the search ends here: only the first bytes of the file were
+            // read.
         } catch is FirstItemFound {
         } catch {
             return nil
@@ -296,6 +299,7 @@ enum FileContents: Equatable {
         }
         if SavedStatuses.lists.contains(list) { return .statuses(isBackup: true) }
         guard list == BlueskyRecords.list else { return .mastodonList }
+        // Without a complete item, the key of the list decides.
         return item == nil || first.map(isRecord) == true ? .blueskyRecords : nil
     }
 

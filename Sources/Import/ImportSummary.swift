@@ -54,7 +54,7 @@ package struct ImportSummary: Equatable, Sendable {
     /// The first problems, in detail; the other ones are only counted.
     package var problems: [ImportProblem] = []
 
-    /// The format of files whose lines name their author.
+    /// The name of the format JSON Lines, in which each line names its author.
     static let lines = "JSON Lines"
 
     package init(format: String) { self.format = format }
@@ -115,7 +115,7 @@ package struct ImportSummary: Equatable, Sendable {
         return sentences
     }
 
-    /// `X archive of @ann`.
+    /// Returns the format with the name of the owner, as `X archive of @ann`.
     private func archive(of owner: String) -> String {
         switch format {
         case "X archive": localized("X archive of \(owner)")
@@ -129,7 +129,7 @@ package struct ImportSummary: Equatable, Sendable {
         }
     }
 
-    /// `3 files: a, b, c`.
+    /// Returns the number of files with their names, as `3 files: a, b, c`.
     private static func list(_ names: [String], of count: Int) -> String {
         let shown = names.prefix(8).map(MemberName.shown)
         let unlistedCount = count - shown.count

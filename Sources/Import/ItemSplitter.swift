@@ -116,8 +116,8 @@ struct ItemBuffer {
 
     /// For each byte, whether it leaves the structure unchanged.
     ///
-    /// An instance property, because the initialization of a static one is checked at each use,
-    /// which takes time.
+    /// It is an instance property, because the initialization of a static one is checked at each
+    /// use, which takes time.
     private let isPlain: [Bool] = (0...UInt8.max).map { byte in
         ![
             Byte.quote, Byte.backslash, Byte.lineFeed, Byte.comma, Byte.openBrace, Byte.closeBrace,

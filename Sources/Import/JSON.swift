@@ -4,9 +4,9 @@ import Posts
 
 /// A value of a JSON text.
 ///
-/// Accepts the same texts as Foundation's decoder, but is much faster: the text is scanned once,
-/// and strings are made only on demand. A value that is missing or of another type is nil, because
-/// nearly every field of an archive may be missing.
+/// The reader accepts the same texts as Foundation's decoder, but is much faster: the text is
+/// scanned once, and strings are made only on demand. A value that is missing or of another type is
+/// nil, because nearly every field of an archive may be missing.
 struct JSON {
     /// The text, with the nodes of all its values in document order.
     private final class Document {
@@ -214,8 +214,8 @@ extension JSON: WireFields {
 
 /// Scans a JSON text once and finds its values.
 ///
-/// As lenient as Foundation's decoder: a comma may follow the last entry, and numbers and escapes
-/// are checked only when they are read.
+/// It is as lenient as Foundation's decoder: a comma may follow the last entry, and numbers and
+/// escapes are checked only when they are read.
 private struct JSONScanner {
     private struct NotJSON: Error {}
 
@@ -360,7 +360,8 @@ private struct JSONScanner {
         }
     }
 
-    /// The character of a `\u` escape; a character outside the first plane takes two escapes.
+    /// Returns the character of a `\u` escape; a character outside the Basic Multilingual Plane
+    /// takes two escapes, a surrogate pair.
     ///
     /// A lone surrogate, as in an emoji that was cut in two, becomes U+FFFD. RFC 8259, section 8.2,
     /// does not define its meaning; the readers of the networks' answers do the same.

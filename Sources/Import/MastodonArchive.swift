@@ -5,7 +5,7 @@ import Posts
 /// The archive that servers of the Mastodon family offer for download.
 ///
 /// The posts are in one list that may be hundreds of megabytes long. The owner is named in another
-/// file, which in old archives comes after the posts: then it is read in a first pass. Of likes,
+/// file, which in old archives comes after the posts: then a first pass reads the owner. Of likes,
 /// the archive contains only the addresses.
 struct MastodonArchive: ArchiveFormat {
     static let actorFile = "actor.json"

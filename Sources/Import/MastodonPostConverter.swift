@@ -82,7 +82,7 @@ struct MastodonPostConverter {
         return owner
     }
 
-    /// `user@host`, with the user name in its written case.
+    /// Returns `user@host`, with the user name in its written case.
     private static func fullName(of mention: WireMention, person: AccountID) -> String {
         let writtenName = (mention.name ?? "").drop { $0 == "@" }.prefix { $0 != "@" }
         let userName = person.value.prefix { $0 != "@" }
@@ -110,8 +110,11 @@ struct MastodonPostConverter {
         )
     }
 
-    /// The mentioned person whose post is answered: the address of a post usually begins with the
-    /// address of its author.
+    /// Returns the mentioned person whose post is answered.
+    ///
+    /// The address of a post usually begins with the address of its author. If no mentioned person
+    /// has such an address, the result is the person with the user name in the address, else one on
+    /// the same server, else the first mentioned person.
     private func person(
         answeredAt postAddress: String, among mentions: [WireMention], by owner: MastodonOwner
     ) -> AccountID? {
@@ -209,8 +212,8 @@ struct WireNote {
     /// Whether the post names a quoted post.
     let isQuote: Bool
 
-    /// The fields for the address of a quoted post: FEP-044f; Fedibird; Pleroma and Akkoma;
-    /// Misskey.
+    /// The fields for the address of a quoted post, in this order: that of FEP-044f, of Fedibird,
+    /// of Pleroma and Akkoma, and of Misskey.
     private static let quoteFields: [StaticString] = [
         "quote", "quoteUri", "quoteUrl", "_misskey_quote",
     ]

@@ -12,8 +12,9 @@ enum MisskeyMarkup {
     /// The deepest nesting that is converted.
     private static let maximumNesting = 20
 
-    /// Removes the markup: `$[x2 words]` and `<b>words</b>` become `words`, and a link
-    /// `[words](address)` the same as on every network.
+    /// Removes the markup: `$[x2 words]` and `<b>words</b>` become `words`.
+    ///
+    /// A link `[words](address)` becomes the same text as a link with words on any other network.
     ///
     /// - Returns: The text, and its ``Post/linkWords``.
     static func read(_ text: String) -> (text: String, linkWords: [String]) {
@@ -25,6 +26,10 @@ enum MisskeyMarkup {
         return PlainText.read(plain, facets: reader.links)
     }
 
+    /// Reads a text once, from its start to its end.
+    ///
+    /// The lengths of names, words and addresses are limited, so that many unclosed brackets do not
+    /// take quadratic time.
     private struct Reader {
         let text: [Unicode.Scalar]
         private var position = 0

@@ -68,8 +68,9 @@ struct PackedSource: MemberSource {
     /// The maximum number of bytes that are read.
     private var allowedBytes: Int { min(limits.totalBytes, allowedUnpackedBytes) }
 
-    /// The maximum number of bytes that are unpacked, read or skipped: proportional to the size of
-    /// the file, but at least ``ImportLimits/ratioFreeBytes``.
+    /// The maximum number of bytes that are unpacked, whether they are read or skipped.
+    ///
+    /// It is proportional to the size of the file, but at least ``ImportLimits/ratioFreeBytes``.
     private var allowedUnpackedBytes: Int {
         let (proportional, overflow) = size.multipliedReportingOverflow(by: limits.ratio)
         return max(limits.ratioFreeBytes, overflow ? .max : proportional)
@@ -169,6 +170,8 @@ final class PackedReader {
     }
 
     private var incompleteError: ImportError {
+        // No format was recognized before the first entry, so the packed content is no tar, or was
+        // cut off.
         if packing == .tar, !hasBegun, archive_format(handle) & ARCHIVE_FORMAT_BASE_MASK == 0 {
             return ImportError(
                 .notAnArchive, path: path,

@@ -5,7 +5,7 @@ import Posts
 
 /// The archive that X offers for download.
 ///
-/// Read in two passes, because a zip may hold its files in any order: first the account, the
+/// It is read in two passes, because a zip may hold its files in any order: first the account, the
 /// deleted posts and the texts of long posts, then the posts.
 struct XArchive: ArchiveFormat {
     private let request: ImportRequest
@@ -243,6 +243,8 @@ private final class XArchiveRun {
             return
         }
         if let id = UInt64(post.id.value), circleIDs.contains(id) { post.visibility = .direct }
+        // The posts of a protected account are passed on as private ones; of any other account,
+        // only the open posts are passed on.
         guard summary.isProtected || post.isOpen else {
             summary.notOpen += 1
             return

@@ -67,6 +67,7 @@ struct XNoteTexts {
     func text(of shortened: String, createdAt: Date) -> String? {
         guard !notes.isEmpty else { return nil }
         let second = Self.second(createdAt)
+        // The seconds before and after are searched too, in case the two times differ by one.
         let candidates = [second, second - 1, second + 1].flatMap { notes[$0] ?? [] }
         guard !candidates.isEmpty else { return nil }
         let text = PlainText.fromX(shortened)

@@ -66,8 +66,10 @@ struct XPostConverter {
         return linkedID == String(id) ? nil : linkedID
     }
 
-    /// The audience of a post, from its field `scopes`, which has been seen only in advertisements,
-    /// with the value false for `followers`.
+    /// Returns the audience of a post, from its field `scopes`.
+    ///
+    /// The field has been seen only in advertisements, with the value false for `followers`. If
+    /// `followers` is missing, the audience counts as direct.
     private static func visibility(_ fields: JSON) -> Visibility {
         guard let scopes = fields["scopes"], !scopes.isNull else { return .public }
         switch scopes["followers"]?.truth {
@@ -165,7 +167,7 @@ struct XPostConverter {
 
     /// Whether a text is that of a repost.
     ///
-    /// The archive marks reposts only so: its field `retweeted` is always false.
+    /// The archive marks reposts only in this way: its field `retweeted` is always false.
     static func isRepost(_ text: String) -> Bool {
         guard text.hasPrefix("RT @") else { return false }
         let name = text.utf8.dropFirst(4).prefix {

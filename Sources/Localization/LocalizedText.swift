@@ -59,6 +59,7 @@ extension LocalizedText: ExpressibleByStringInterpolation {
         fileprivate var values: [String] = []
 
         package init(literalCapacity: Int, interpolationCount: Int) {
+            // Nearly every placeholder has three characters, as `{0}`.
             key.reserveCapacity(literalCapacity + 3 * interpolationCount)
             values.reserveCapacity(interpolationCount)
         }

@@ -6,9 +6,9 @@ import Posts
 /// A search for broken items: every request fails whose answer contains one of them.
 ///
 /// The range is read from its lower end, with both bounds in each request. A part that cannot be
-/// read is halved until it holds one id. That id is noted, and the search continues above it. So a
-/// broken item costs about as many requests as the range's length has bits, and no item between two
-/// broken ones is skipped.
+/// read is halved until it holds one id (bisection). That id is noted as one whose item cannot be
+/// read, and the search continues above it. So a broken item costs about as many requests as the
+/// range's length has bits, and no item between two broken ones is skipped.
 ///
 /// The whole state of the search is a cursor of the feed: each request is a page of the walk, and a
 /// later walk can continue with the cursor.
@@ -19,8 +19,8 @@ struct BrokenItemSearch: Equatable, Sendable {
         /// The items that arrived after `newestRead`, the newest item that was read.
         ///
         /// `notedIDs` are the noted ids above that item, or only the last of them if there are
-        /// many. Until an item above a noted id is read, the server may not have assigned the id
-        /// yet, and a new item may still get a lower one.
+        /// many. Until an item above a noted id is read, the server may not have assigned the noted
+        /// id yet, and may give a new item an even lower id.
         case openAbove(newestRead: MastodonPlace, notedIDs: [MastodonPlace])
         /// The items between ``BrokenItemSearch/floor`` and `newest`, which was read before them.
         case upTo(newest: MastodonPlace)
@@ -75,6 +75,7 @@ struct BrokenItemSearch: Equatable, Sendable {
     /// The upper end of the next request; nil for none.
     private var requestEnd: MastodonPlace? {
         guard let failedEnd else { return ceiling }
+        // Both bounds are excluded, so a distance of 2 contains one id, which cannot be halved.
         let distance = floor.distance(to: failedEnd)
         return distance <= 2 ? failedEnd : floor.advanced(by: distance / 2 + 1)
     }
@@ -189,8 +190,10 @@ struct BrokenItemSearch: Equatable, Sendable {
         if case .past = range { error.mayBeOfOnePage } else { error.mayBeOfOneItem }
     }
 
-    /// Requests new items as if none was broken, after items that got an id below a noted one since
-    /// it was noted.
+    /// Requests the new items as if none was broken.
+    ///
+    /// Before that it checks whether the server has meanwhile assigned other ids below the noted
+    /// ones, and reads their items.
     private mutating func readArrivals(_ read: Reader) async throws -> MastodonList {
         guard case .openAbove(let newestRead, let notedIDs) = range else {
             return MastodonList(rateLimit: nil)

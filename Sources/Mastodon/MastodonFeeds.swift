@@ -9,9 +9,10 @@ import Transport
 extension MastodonNetwork {
     /// The number of items to request; servers send fewer, and sometimes more.
     static let pageSize = 40
-    /// The most answered posts that one page requests.
+    /// The maximum number of answered posts that are requested for one page.
     private static let maximumParents = 40
-    /// The most answered posts that one page requests if their authors are known.
+    /// The maximum number of answered posts that are requested for one page if their authors are
+    /// known.
     private static let maximumNewParents = 10
     /// The most pages that ``ownPosts(since:)`` reads.
     private static let maximumOwnPages = 100
@@ -80,7 +81,7 @@ extension MastodonNetwork {
         return parents
     }
 
-    /// The answered posts of a page whose authors are unknown.
+    /// The posts that the replies of a page answer and whose authors are unknown.
     ///
     /// They are requested one by one, a limited number for each page. The author of a post that
     /// cannot be read remains unknown.
@@ -202,6 +203,7 @@ extension MastodonNetwork {
         if position.gap != nil {
             result.newerCursor = position.newest
         } else if result.newerCursor == lowerBound, feed == .favorites {
+            // An unchanged cursor means that there are no new favorites.
             return MastodonList(rateLimit: result.rateLimit)
         } else if result.entries.isEmpty, feed != .favorites, !MastodonID.isOrdered(lowerBound) {
             // If the post with the cursor's id is gone, the server never finds anything above it,
@@ -349,7 +351,7 @@ struct MastodonList {
         var unreadable: UnreadableItem?
         /// The time at which the server reported the item.
         var noticedAt: Date?
-        /// Whether the server reports a change of the post, which need not name the account.
+        /// Whether the server reports a change of the post; such a post need not name the account.
         var isChange = false
     }
 

@@ -68,8 +68,9 @@ struct MastodonInstance: Decodable, Equatable {
         return instance
     }
 
-    /// Reads the size limits of a profile; for each that a server does not state, that of Mastodon,
-    /// which is the smallest, is used.
+    /// Reads the size limits of a profile.
+    ///
+    /// A limit that the server does not state is assumed to be Mastodon's, which is the smallest.
     private static func profileLimits(
         statedIn serverLimits: WireObject?
     ) -> AccountProfile.Limits {

@@ -21,7 +21,7 @@ package struct MastodonLogin: Sendable {
         case human, bot
     }
 
-    /// Shown to the person by the server.
+    /// The name of the application, which the server shows to the person.
     private static let applicationName = "mirror-bot"
     /// The return address with which the server shows the code instead of sending it to a page.
     private static let outOfBand = "urn:ietf:wg:oauth:2.0:oob"
@@ -414,7 +414,7 @@ package struct MastodonLoginRequest: Sendable {
     let scopes: [String]
     /// The address to which the code is sent, or the one for codes that are shown.
     let redirect: String
-    /// `nil` where the server does not know the proof key.
+    /// The secret of the proof key; `nil` where the server does not know the proof key.
     let verifier: Secret?
     /// The random value by which the request of a browser that is led back is recognized (RFC 6749,
     /// section 10.12); `nil` where the server shows the code.

@@ -111,9 +111,9 @@ package struct MastodonNetwork: SocialNetwork {
             supportsIdempotencyKey: program.keepsIdempotencyKeys.value,
             requestDeadline: NetworkCall.usualDeadline * maximumRequests)
         capabilities.canEdit = program.canEdit
-        // Mastodon accepts 30 in 30 minutes.
+        // Mastodon accepts 30 deletions in 30 minutes.
         capabilities.deletionPace = Pace(count: 25, period: 1_800)
-        // Servers keep keys for an hour.
+        // Servers keep keys for an hour; the window is a little shorter.
         capabilities.resendWindow = .seconds(50 * 60)
         capabilities.mayHideEdits = true
         capabilities.listedVisibilities = program.listedVisibilities.value
@@ -676,7 +676,7 @@ extension MastodonNetwork {
             ]))
     }
 
-    /// Whether a text is allowed in a header.
+    /// Whether a text can be an idempotency key: 1 through 64 letters, digits and hyphens.
     private static func isKey(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }
@@ -708,7 +708,7 @@ final class MastodonMemory: @unchecked Sendable {
     private var rememberedEmoji: (emoji: Set<String>, until: Date)?
     private var ownAccount: MastodonOwnAccount?
     private var parents: [String: ObservedPost?] = [:]
-    /// The most answered posts that are remembered.
+    /// The maximum number of remembered answered posts; when it is reached, all are forgotten.
     private static let maximumParents = 2_000
     /// The feeds with a page whose ids contradict the order of its items.
     private var unsortedFeeds: Set<Feed> = []
@@ -766,13 +766,13 @@ final class MastodonMemory: @unchecked Sendable {
         time < end && end.timeIntervalSince(time) <= 86_400
     }
 
-    /// Whether ids have the order of a feed, according to its pages so far.
+    /// Whether newer items of a feed have higher ids, according to its pages so far.
     func idsAreOrdered(in feed: Feed) -> Bool {
         lock.withLock { !unsortedFeeds.contains(feed) }
     }
 
-    /// Learns from a page, newest first, whether ids have the order of a feed: one contradicting
-    /// page is enough.
+    /// Learns from a page, newest first, whether newer items of a feed have higher ids; one
+    /// contradicting page is enough to deny it.
     func learnOrder(of feed: Feed, from ids: [String]) {
         guard MastodonID.contradictsOrder(ids) else { return }
         lock.withLock { _ = unsortedFeeds.insert(feed) }

@@ -15,7 +15,7 @@ private struct MastodonPlainServer: PlainServer {
         let call = try network.publication(of: draft)
         let response = try await network.session.send(call)
         let status = try network.client.decode(MastodonStatus.self, from: response, call)
-        // WordPress returns the answered post.
+        // WordPress returns the answered post instead of the new one.
         guard status.id != draft.replyTo else { return nil }
         return try await text(of: status).contains(mark) ? status.id : nil
     }
@@ -68,8 +68,10 @@ private struct MastodonPlainServer: PlainServer {
 }
 
 extension NetworkError {
-    /// Whether the server itself refuses the post, regardless of credentials and time: with a
-    /// status of 400 through 499, except 429, and not with the page of a proxy.
+    /// Whether the server itself refuses the post, regardless of the time.
+    ///
+    /// Such a refusal has a status of 400 through 499, except 408, 425 and 429, and is not the page
+    /// of a proxy.
     var isRefusalOfPost: Bool {
         guard let status, (400...499).contains(status) else { return false }
         return ![408, 425, 429].contains(status)

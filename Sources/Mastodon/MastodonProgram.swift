@@ -24,7 +24,7 @@ struct Known<Value: Equatable & Sendable>: Equatable, Sendable {
 /// for deleted although it exists. A known program lists only its differences from them. The
 /// findings of `doctor --probe` overrule both (``overruled(by:)``).
 struct MastodonProgram: Equatable, Sendable {
-    /// The form of the interface's id of a post at the end of the post's public address.
+    /// The form of a post's id in the interface, if the post's public address ends with this id.
     enum AddressIDForm: Equatable, Sendable {
         case decimal, ulid
         /// The address of a post does not contain its id.
@@ -140,6 +140,8 @@ extension MastodonProgram {
             true, source: "app/controllers/api/v1/apps_controller.rb, redirect_uris")
     }
 
+    /// GoToSocial, in the given version.
+    ///
     /// - Parameter minorVersion: The second part of version 0.x; nil for another one.
     static func goToSocial(minorVersion: Int?) -> MastodonProgram {
         // An unknown version is taken for a new one.

@@ -73,8 +73,9 @@ actor MastodonSession {
         try await send(call, with: try await token())
     }
 
-    /// The answer to a call with `token`, which the caller obtained before, so that the call is the
-    /// first request.
+    /// The answer to a call with `token`, which the caller obtained before.
+    ///
+    /// So the first request is the call itself.
     nonisolated func send(_ call: NetworkCall, with token: Secret) async throws -> HTTPResponse {
         do {
             return try await client.send(call, token: token)
@@ -222,8 +223,9 @@ extension NetworkCall {
 
 /// Renewed credentials as a ``CredentialStore`` stores them.
 struct MastodonSavedSession: Codable {
-    /// A hash of the configured credentials that these replace; after a new login it does not
-    /// match, and they are ignored.
+    /// A hash of the configured credentials that these replace.
+    ///
+    /// After a new login it does not match, and the saved credentials are ignored.
     let origin: String
     let accessToken: String
     let refreshToken: String?
@@ -247,7 +249,7 @@ struct MastodonSavedSession: Codable {
         self = saved
     }
 
-    /// Nil unless these replace `configured`.
+    /// The saved credentials; nil unless they replace `configured`.
     func credentials(replacing configured: MastodonCredentials) -> MastodonCredentials? {
         guard origin == Self.origin(of: configured) else { return nil }
         return MastodonCredentials(

@@ -13,7 +13,8 @@ extension MastodonNetwork {
             query: [("acct", name)])
         let isMissing: Bool
         do {
-            // A token of a suspended account is refused in every call.
+            // No token is sent, because every call with the token of a suspended account is
+            // refused.
             let answer = try await client.value(MastodonStandingAnswer.self, call, token: nil)
             return answer.standing(of: name, at: account.addressHost ?? "")
         } catch let error as NetworkError {

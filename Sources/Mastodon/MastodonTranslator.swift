@@ -58,8 +58,10 @@ struct MastodonTranslator {
     /// differ.
     private static let clockMargin: TimeInterval = 60
 
-    /// The time at which the post was last changed, if that was before a notification of it; nil if
-    /// the post was not changed, or was changed after the notification.
+    /// The time at which an edit may have added the mention: the time of the last change, if that
+    /// was before the notification of the post.
+    ///
+    /// Nil if the post was not changed, or was changed after the notification.
     private static func mentionAddition(editedAt: Date?, noticedAt: Date?) -> Date? {
         guard let editedAt, let noticedAt, editedAt <= noticedAt + clockMargin else { return nil }
         return min(editedAt, noticedAt)

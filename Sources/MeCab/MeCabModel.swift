@@ -228,7 +228,8 @@ final class PointerPool: @unchecked Sendable {
     /// The slot at which the calling thread begins its search.
     private static var startSlot: Int {
         let thread = withUnsafeBytes(of: pthread_self()) { $0.load(as: UInt.self) }
-        // Thread handles are addresses far apart with equal low bits, so they are hashed.
+        // Thread handles are addresses far apart with equal low bits, so they are hashed (Fibonacci
+        // hashing). The top three bits of the product are the number of one of the eight slots.
         return Int((UInt64(thread) &* 0x9E37_79B9_7F4A_7C15) >> 61)
     }
 }

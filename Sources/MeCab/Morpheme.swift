@@ -13,7 +13,7 @@ import Foundation
     @usableFromInline let length: UInt16
     /// The number of the part of speech.
     @usableFromInline let number: UInt16
-    /// The word is not in the dictionary.
+    /// Whether the word is missing from the dictionary.
     package let isUnknown: Bool
 
     /// - Parameters:

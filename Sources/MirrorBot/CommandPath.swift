@@ -8,8 +8,10 @@ struct UnknownCommand: Error, CustomStringConvertible {
     /// The command without a subcommand of this name.
     let parent: any ParsableCommand.Type
 
-    /// Finds the first word that names no command; nil if every word before the first option names
-    /// a command, or if no command has a similar name.
+    /// Returns the error for the first word that names no command.
+    ///
+    /// The result is nil if every word before the first option names a command, or if no command
+    /// has a similar name.
     static func first(in arguments: [String], of root: any ParsableCommand.Type) -> UnknownCommand?
     {
         var parent = root

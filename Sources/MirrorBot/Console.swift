@@ -49,15 +49,16 @@ struct Console: Sendable {
         var readLine: @Sendable () -> String?
         /// Shows a prompt and returns the next line, without echo; nil at the end.
         ///
-        /// If nil, the keys are read from the terminal of the process.
+        /// If there is no such function, the keys are read from the terminal of the process.
         var readSecret: (@Sendable (_ prompt: String) throws -> String?)?
     }
 
     /// Standard output or standard error.
     struct Output: Sendable {
         var terminal: Terminal
-        /// Writes a text unchanged; `flush` reports a failure, unless it is a function that never
-        /// fails.
+        /// Writes a text unchanged.
+        ///
+        /// It reports no failure; a later call of `flush` may report it.
         var write: @Sendable (String) -> Void
         /// Writes the buffered text, and throws ``CommandError`` if any text could not be written.
         var flush: @Sendable () throws -> Void = {}
@@ -111,8 +112,10 @@ extension Console {
     }()
 }
 
-/// The standard output of the process, with a buffer that is flushed before anything is written to
-/// the standard error, so that their order is kept if both go to one pipe or file.
+/// The buffered standard output of the process.
+///
+/// The buffer is flushed before anything is written to the standard error. So the order of both is
+/// kept if they go to one pipe or file.
 private final class StandardOutput: Sendable {
     private struct State {
         var bytes: [UInt8] = []
@@ -137,7 +140,8 @@ private final class StandardOutput: Sendable {
 
     /// Writes the buffered bytes.
     ///
-    /// - Returns: The first failure of all writes; nil if the reader has closed the pipe.
+    /// - Returns: The error number of the first failed write; nil if no write failed, or if the
+    ///   reader has closed the pipe.
     @discardableResult
     func writeBuffer() -> Int32? {
         state.withLock { state in
@@ -147,6 +151,7 @@ private final class StandardOutput: Sendable {
     }
 
     private static func writeBuffer(_ state: inout State) {
+        // The memory of an unusually long text is freed.
         defer { state.bytes.removeAll(keepingCapacity: state.bytes.count <= 2 * bufferBytes) }
         var unwritten = state.bytes[...]
         while state.failure == nil, !unwritten.isEmpty {
@@ -178,6 +183,6 @@ func print(_ items: Any..., separator: String = " ", terminator: String = "\n") 
 
 /// The standard error of ``Console/current``, for all output that is not the result.
 enum StandardError {
-    /// Writes a text unchanged; a failure is ignored.
+    /// Writes a text, with signs that the terminal supports; a failure is ignored.
     static func write(_ text: String) { Console.current.error.show(text) }
 }

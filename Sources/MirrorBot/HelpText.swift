@@ -50,7 +50,7 @@ struct HelpText {
         return arranged.joined(separator: "\n")
     }
 
-    /// Formats a usage, without the common options.
+    /// Formats a usage, with `[<options>]` in place of the common options.
     ///
     /// - Parameter text: The usage from the parser, which begins with a title such as `Usage:`.
     func usage(_ text: String) -> String {
@@ -71,7 +71,9 @@ struct HelpText {
 
     private static let margin = String(repeating: " ", count: descriptionColumn)
 
-    /// A line of a list: a label and its description, a long label alone, or the description of the
+    /// Formats a line of a list.
+    ///
+    /// The line has a label and its description, a long label alone, or the description of the
     /// previous label.
     ///
     /// - Parameter isFollowed: Whether the next line is the description of this line's label.
@@ -92,7 +94,7 @@ struct HelpText {
         return [String(label) + description[0].dropFirst(label.count)] + description.dropFirst()
     }
 
-    /// A line of text, wrapped; the continuation lines of an indented line are indented further.
+    /// Wraps a line of text; the continuation lines of an indented line are indented further.
     private func paragraph(_ line: String) -> [String] {
         guard Printable.width(line) > columns else { return [line] }
         let indent = String(line.prefix { $0 == " " })

@@ -37,7 +37,10 @@ enum JSONOutput {
         return text
     }
 
-    /// Line breaks occur only between the parts of JSON, because they are escaped in texts.
+    /// Whether a terminal might interpret a character, so that it must be escaped.
+    ///
+    /// A line break need not be escaped: here it stands only between the parts of the JSON, because
+    /// in texts it is escaped already.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         guard scalar.value >= 0x7F else { return scalar.value < 0x20 && scalar != "\n" }
         switch scalar.properties.generalCategory {

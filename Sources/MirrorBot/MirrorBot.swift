@@ -152,9 +152,11 @@ extension MirrorBot {
         }
     }
 
-    /// The language of the terminal for the set-up, if the terminal supports its letters, and for
-    /// what sends notices and pages; English for the other commands, whose tables and lists have no
-    /// translation.
+    /// Returns the language in which a command speaks.
+    ///
+    /// The commands of the set-up use the language of the terminal if the terminal supports its
+    /// letters. The commands that send notices or serve pages always use it. All other commands use
+    /// English, because their tables and lists have no translation.
     private static func language(of command: any ParsableCommand, in console: Console) -> Language {
         switch command {
         case is SetupCommand where !console.error.terminal.isUnicode,

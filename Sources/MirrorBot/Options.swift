@@ -277,6 +277,7 @@ struct MirrorOptions: ParsableArguments {
     /// - Throws: As ``withMirror``.
     func withMirrorOrEmpty<Value>(_ body: (HumanMirror) async throws -> Value) async throws -> Value
     {
+        // With `.nothing`, `withMirror` would refuse a missing database.
         try await withMirror(
             making: .mirror,
             opening: { configuration, making in

@@ -26,7 +26,7 @@ struct OutputFile {
         self.isForced = isForced
     }
 
-    /// Checks, before long work, that ``write(_:)`` will not certainly fail.
+    /// Checks, before long work, for files at the path because of which ``write(_:)`` would fail.
     ///
     /// - Throws: ``CommandError`` for usage.
     func check() throws {
@@ -58,6 +58,7 @@ struct OutputFile {
             throw failure(error)
         }
         guard isForced ? rename(temporaryPath, path) == 0 : renameToNew(temporaryPath, path) else {
+            // Another process has made the file meanwhile; the check throws the error that says so.
             if errno == EEXIST { return try check() }
             throw failure(FileFault(errno, at: path))
         }

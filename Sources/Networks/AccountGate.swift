@@ -10,8 +10,8 @@ import ServiceLifecycle
 /// Calls wait for one of five reasons.
 ///
 /// - The network refuses the credentials. That may be a mistake of the server, or of a proxy, so a
-///   refusal only causes a pause. After it the credentials are verified, and after every further
-///   refusal again, with growing waits, until the gate's patience ends. A success of the refused
+///   refusal only causes a pause. After the pause the credentials are verified. If they are refused
+///   again, a longer pause follows, until the gate's patience ends. A success of the refused
 ///   operation ends the doubt. A refusal about a single post says nothing about the credentials if
 ///   the account is verified.
 /// - The answer to a change was lost with its connection. No other change is made until the network
@@ -30,7 +30,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
     package enum Patience: Sendable {
         /// One refusal is enough, because a user waits for the answer.
         case none
-        /// Refusals are tolerated for some minutes, in which a slot does not expire yet.
+        /// Refusals are tolerated for some minutes, in which a planned post does not expire yet.
         case minutes
         /// Any number of refusals is tolerated, because the process has other work than this
         /// account.
@@ -106,7 +106,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     /// Seconds for which other calls wait while one verifies the account.
     private static let verificationTimeout: TimeInterval = 5
-    /// Seconds after a verification in which a refusal is known to be about a single post.
+    /// Seconds after a successful verification in which the refusal of a request for a post counts
+    /// as a refusal of this post only.
     private static let verificationLifetime: TimeInterval = 60
     /// The share of the server's quota that is kept for urgent calls, such as publishing.
     private static let reservedShare = 0.1
@@ -263,8 +264,9 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     /// The length limits of a text; those of the last answer if the request fails.
     ///
-    /// If the network's limits hold calls back before the first answer, the result is the network's
-    /// usual limits. The server's own limits are read before anything is sent.
+    /// If a rate limit or a quota holds calls back before the first answer, the result is the usual
+    /// length limits of the network. The server's own length limits are read before anything is
+    /// sent.
     package func limits() async throws -> PublishingLimits {
         do {
             let limits = try await ask(.readLimits) { try await $0.limits() }
@@ -465,8 +467,8 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
 
     /// Throws if the answer to a change was lost and the network has not answered a request since.
     ///
-    /// Makes such a request first, by verifying the account, unless the wait after the last one
-    /// still lasts.
+    /// Makes such a request first, by verifying the account, unless the wait after the last such
+    /// request still lasts.
     ///
     /// - Throws: ``NetworkError`` with outcome `notSent`; `CancellationError`.
     private func requireAnswer() async throws {
@@ -631,6 +633,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
                     operations: [], error: error, refusals: 0,
                     pause: Cooldown(begun: now, until: now))
             doubt.operations.insert(operation)
+            // Any other refused call was admitted before the earlier refusal.
             let isNew = earlier == nil || doubt.isVerified || operation == .verifyAccount
             if isNew {
                 doubt.refusals += 1
@@ -768,6 +771,7 @@ package final class AccountGate: SocialNetwork, @unchecked Sendable {
             tally?.note(
                 remaining: remaining, of: .init(network: network.name.rawValue, window: window))
         }
+        // A server that does not announce its quota is assumed to have one of 100 requests.
         guard let remaining = limit?.remaining, let reset = limit?.resetsAt, reset > now,
             Double(remaining) < Double(limit?.limit ?? 100) * Self.reservedShare
         else { return }

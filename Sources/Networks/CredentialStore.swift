@@ -7,7 +7,7 @@ package import Posts
 package protocol CredentialStore: Sendable {
     /// The last saved credentials; `nil` if there are none, or if they cannot be opened.
     func load() async throws -> Secret?
-    /// Replaces the saved credentials; durable when it returns.
+    /// Replaces the saved credentials; the new ones are durable when the call returns.
     func save(_ credentials: Secret) async throws
 }
 

@@ -1,8 +1,8 @@
 /// A change at a network that is ready to be sent: everything that had to be read, renewed and
 /// reserved for it is done.
 ///
-/// After it is stored that the change is being sent, its own request is the next one. So a person
-/// who forbids the change at that moment waits for one request at most.
+/// Once the store says that the change is being sent, the next request is the change itself. So a
+/// person who forbids the change at that moment waits for one request at most.
 ///
 /// A departure is used once: either ``send(while:)`` or ``withdraw()``.
 package struct Departure<Answer: Sendable>: Sendable {
@@ -14,7 +14,8 @@ package struct Departure<Answer: Sendable>: Sendable {
     private let withdrawal: @Sendable () async -> Void
 
     /// - Parameters:
-    ///   - request: Sent unconditionally, because sending it twice makes the same change.
+    ///   - request: Sends the request unconditionally, because sending it twice makes the same
+    ///     change.
     ///   - withdrawal: Releases everything that was reserved for the request.
     package init(
         request: @escaping @Sendable () async throws -> Answer,

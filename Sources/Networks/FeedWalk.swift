@@ -4,10 +4,10 @@ import Posts
 ///
 /// From ``FeedPosition/newest`` or an older cursor it reads into the past; from a newer cursor it
 /// reads toward the present, so that nothing is missed if more than one page arrived. Repeated
-/// items are returned once. A server that answers every page with the same items cannot keep it
-/// going. If an answer is too large, smaller pages are requested, down to single items; a
-/// careful walk does so for every page that the server cannot produce, and searches for the items
-/// that cause it.
+/// items are returned once. The walk also ends if a server answers every page with the same items.
+/// If an answer is too large, smaller pages are requested, down to single items. A careful walk
+/// does so for every page that the server cannot produce, and searches for the items that cause the
+/// failure.
 ///
 /// After an error the same page can be requested again with ``next()``.
 package struct FeedWalk: Sendable {
@@ -30,7 +30,8 @@ package struct FeedWalk: Sendable {
 
     /// The cursor for reading later arrivals; `nil` to keep the former cursor.
     package private(set) var newer: String?
-    /// Whether the walk reached the end of the feed, and not its page limit or repeated pages.
+    /// Whether the walk ended at the end of the feed, and not at the page limit or at repeated
+    /// pages.
     package private(set) var isComplete = false
 
     /// Whether the walk ended because of its limit of requests.
@@ -131,8 +132,9 @@ package struct FeedWalk: Sendable {
 /// The position of a reader of new items in a feed whose newest items come first.
 ///
 /// Most networks have no request for the oldest new items. So after a page that does not reach down
-/// to the known items, the cursor names the gap between them, and the next page continues there:
-/// nothing is lost when the reader stops in between, and nothing is paid for twice.
+/// to the known items, the cursor names the gap between the page and the known items, and the next
+/// page is read from this gap. So nothing is lost when the reader stops in between, and nothing is
+/// paid for twice.
 package struct Arrivals: Equatable, Sendable {
     /// A stretch of items that are still unread, given by the positions of its two ends.
     package struct Gap: Equatable, Sendable {

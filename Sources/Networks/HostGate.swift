@@ -19,8 +19,8 @@ package struct AddressCount: Sendable {
     package let limit: AddressLimit
     /// Identifies one of several limits of a host; empty for the one that all calls share.
     package var scope: String
-    /// Whether the rate limit and the 429 of the answer are about this limit, not one of the
-    /// account.
+    /// Whether the rate limit and the status 429 of an answer are about this limit, and not about a
+    /// limit of the account.
     package var isAnnounced: Bool
 
     package init(limit: AddressLimit, scope: String = "", isAnnounced: Bool = true) {
@@ -76,12 +76,13 @@ package final class HostGates: @unchecked Sendable {
 /// use the same address.
 ///
 /// Reads leave a tenth of the limit for changes. The share of a mirror is the rest of the limit
-/// divided by the mirrors that made requests within a period, and at least ``quantum``. A mirror
-/// that has used its share gets only requests that are not kept for the others. For each other
-/// mirror the gate keeps as many requests as were refused to it in the last period, at least
-/// ``quantum`` and at most the rest of its share. If there is not enough for all mirrors below
-/// their share, they take turns: a refused mirror waits in a line, and in its turn it may make up
-/// to ``quantum`` requests. The gate never sleeps: a refused caller gets the time to ask again.
+/// divided by the number of mirrors that wanted to make requests within a period, and at least
+/// ``quantum``. A mirror that has used its share gets only requests that are not kept for the
+/// others. For each other mirror the gate keeps as many requests as were refused to it in the last
+/// period, at least ``quantum`` and at most the rest of its share. If there is not enough for all
+/// mirrors below their share, they take turns: a refused mirror waits in a line, and in its turn it
+/// may make up to ``quantum`` requests. The gate never sleeps: a refused caller gets the time to
+/// ask again.
 final class HostGate: @unchecked Sendable {
     // Sendable because every variable is only touched under `lock`.
 
@@ -230,6 +231,7 @@ final class HostGate: @unchecked Sendable {
     /// less if it may make one now.
     private func shortfall(of mirror: String) -> Int {
         let requestsFree = Int(Double(requestLimit) * (1 - Self.reservedShare)) - total.sum
+        // In its turn, a mirror need not leave requests for others.
         if let turn = turns[mirror], turn.requestsLeft > 0 { return 1 - requestsFree }
         return 1 + reservedForOthers(than: mirror) - requestsFree
     }

@@ -40,7 +40,7 @@ package struct Money: Sendable, Hashable, Comparable, CustomStringConvertible {
         return Money(microdollars: product)
     }
 
-    /// `$3.20`, rounded to the cent.
+    /// The amount as a text such as `$3.20`, rounded to the cent.
     package var cents: String {
         let rounded = (microdollars.magnitude + 5_000) / 10_000
         let cents = rounded % 100
@@ -48,7 +48,7 @@ package struct Money: Sendable, Hashable, Comparable, CustomStringConvertible {
         return "\(microdollars < 0 ? "-" : "")$\(rounded / 100).\(twoDigits)"
     }
 
-    /// `$3.20`, with as many decimals as the amount needs, but at least two.
+    /// The amount as a text such as `$3.20`, with as many decimals as it needs, but at least two.
     package var description: String {
         let magnitude = microdollars.magnitude
         // The seventh digit is added and dropped, so that the fraction keeps its leading zeros.

@@ -49,8 +49,8 @@ package final class NetworkReach: @unchecked Sendable {
 
     /// Seconds without an answer after which the process is considered offline.
     ///
-    /// If connections fail within 10 s, another worker then takes over the mirrors within their
-    /// poll interval and 40 s.
+    /// If connections fail within 10 s, another worker then takes over the mirrors within the poll
+    /// interval plus 40 s.
     package static let offlineDelay: TimeInterval = 15
     /// The minimum number of unanswered requests, besides the time in ``offlineDelay``, for the
     /// process to count as offline.
@@ -67,7 +67,7 @@ package final class NetworkReach: @unchecked Sendable {
 
     /// Records that a request begins.
     ///
-    /// - Returns: The number of the request, to be passed to one of the other three methods.
+    /// - Returns: The number of the request, for the method that records its end.
     func begins(at instant: Instant) -> Int {
         lock.withLock {
             state.counter += 1
@@ -88,7 +88,7 @@ package final class NetworkReach: @unchecked Sendable {
         }
     }
 
-    /// Records that a server did not answer a request; a probe will try it.
+    /// Records that a server did not answer a request; a probe will try this server.
     func failed(_ request: Int, _ error: String, server: ServerAddress) {
         lock.withLock {
             guard let pending = state.pending.removeValue(forKey: request) else { return }
@@ -114,6 +114,7 @@ package final class NetworkReach: @unchecked Sendable {
     /// - Parameter uptime: The monotonic clock.
     package func failure(at uptime: TimeInterval) -> Failure? {
         lock.withLock {
+            // A request that is in flight for so long counts as unanswered.
             let stuckBegins = state.pending.values.map(state.notBeforeLastAnswer).filter { begin in
                 uptime - begin.uptime >= Self.offlineDelay
             }

@@ -82,8 +82,8 @@ package struct Draft: Sendable, Equatable {
     /// The idempotency key: the same for every attempt to publish this draft, different for every
     /// other draft; 1 through 64 letters, digits and hyphens.
     package var key: String
-    /// The time at which the draft was completed; the post's date on networks where the author
-    /// dates posts.
+    /// The time at which the draft was completed; the post's date on networks where the client sets
+    /// it.
     package var createdAt: Date
 
     package init(
@@ -149,8 +149,8 @@ package struct FavoriteDraft: Sendable, Equatable {
     ///
     /// It has the form of ``Draft/key``.
     package var key: String
-    /// The time at which the favorite was finally decided; its date on networks where the giver
-    /// dates favorites.
+    /// The time at which the favorite was finally decided; its date on networks where the client
+    /// sets it.
     package var createdAt: Date
 
     package init(address: String, key: String, createdAt: Date) {

@@ -13,6 +13,7 @@ package final class RequestTally: @unchecked Sendable {
     package struct Durations: Equatable, Sendable {
         /// A count for each of ``RequestTally/bounds``, and one for longer calls.
         package var counts = [Int64](repeating: 0, count: RequestTally.bounds.count + 1)
+        /// The sum of the durations.
         package var milliseconds: Int64 = 0
 
         package init() {}

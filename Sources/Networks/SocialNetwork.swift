@@ -62,7 +62,7 @@ package protocol SocialNetwork: Sendable {
     /// - Parameters:
     ///   - size: The maximum number of items to request, at least 1; nil for the network's usual
     ///     number. A network with a minimum page size requests at least that many.
-    /// - Returns: The page. An item that is too large even for a page of its own is
+    /// - Returns: The page. An item that is too large even for a page of its own is in
     ///   ``FeedPage/unreadable``.
     /// - Throws: ``NetworkError`` with code `.tooLarge` if fewer items may fit.
     func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage
@@ -200,7 +200,7 @@ package protocol SocialNetwork: Sendable {
     /// Access to the server without assumptions about its program, for measuring its habits.
     var plainServer: any PlainServer { get }
 
-    /// The assumed or measured habits of the server, for which it has no request.
+    /// The assumed or measured habits of the server that no request can read.
     var serverHabits: [ServerHabit] { get }
 
     /// Whether a deleted post is still shown without a login; false without a request if the
@@ -238,8 +238,8 @@ package protocol SocialNetwork: Sendable {
     /// networks that are free.
     var priceOfOwnPost: Money? { get }
 
-    /// The maximum price of publishing texts, each below the one before; `nil` on networks that are
-    /// free.
+    /// The maximum price of publishing texts, each as an answer to the one before; `nil` on
+    /// networks that are free.
     ///
     /// The first one has the pictures, and may be a reply.
     func price(ofPublishing texts: [String], pictures: Int, isReply: Bool) -> Money?
@@ -401,8 +401,10 @@ package struct FeedPage: Sendable {
     /// Items that the server sent although they are not newer than the requested position: they
     /// were read before, and may have been edited since.
     package var repeated: [ObservedPost] = []
-    /// Whether the page is a step of a search for broken items, which reads a stretch from its
-    /// lower end: its oldest item does not show how far down the feed was read.
+    /// Whether the page is a step of a search for broken items.
+    ///
+    /// Such a search reads a stretch from its lower end, so the page's oldest item does not show
+    /// how far down the feed was read.
     package var isFromBelow = false
     package var rateLimit: RateLimit?
 
@@ -454,8 +456,9 @@ package struct RateLimit: Sendable, Equatable {
     }
 }
 
-/// The features and permissions of a network, which are checked before a call, rather than the
-/// network's name.
+/// The features and permissions of a network.
+///
+/// Callers check these before a call, and do not decide by the network's name.
 package struct Capabilities: Sendable, Equatable {
     /// The authors whose posts the network allows a bot to answer.
     package enum ReplyPermission: Sendable, Equatable {

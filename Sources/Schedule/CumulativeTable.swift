@@ -1,7 +1,6 @@
 /// Draws an index in proportion to weights, by inverse transform.
 ///
-/// The running totals are integers, so that the last one is exactly the total and no draw can
-/// exceed it.
+/// The running totals are integers, so no rounding error can make a draw exceed the last of them.
 package struct CumulativeTable: Equatable, Sendable {
     /// The rounding of weights to whole units of 2^-40.
     package enum Rounding: Sendable {
@@ -41,7 +40,8 @@ package struct CumulativeTable: Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - part: The part of the index's own share to add: from 0, included, to 1, excluded.
-    /// - Returns: A number from 0, included, to 1, excluded; nil if nothing has weight.
+    /// - Returns: A number from 0, included, to 1, excluded; nil if nothing has weight or `index`
+    ///   is out of range.
     package func uniform(at index: Int, part: Double) -> Double? {
         guard totals.indices.contains(index), total > 0 else { return nil }
         let totalBefore = index > 0 ? totals[index - 1] : 0
@@ -66,6 +66,7 @@ package struct CumulativeTable: Equatable, Sendable {
         return low
     }
 
+    /// Rounds a weight to units of 2^-40; negative values and NaN give the least weight.
     private static func gridWeight(_ weight: Double, _ rounding: Rounding) -> UInt64 {
         let bounded = weight > 0 ? min(weight, 1) : 0
         return UInt64(bounded * 0x1p40) + (rounding == .atLeastOne ? 1 : 0)

@@ -4,8 +4,8 @@ package import Posts
 /// The human's number of posts on each completely known day, with the counts of the days before it.
 ///
 /// People have quiet and busy spells. So a past day gets a larger weight for a planned day if the
-/// days before the two are similar: the number of posts of the day just before, and the mean of
-/// the three days before.
+/// days before the past day resemble the days before the planned day. Two numbers are compared: the
+/// posts of the day just before, and the mean of the three days before.
 package struct DailyCounts: Sendable {
     /// The least number of past days for which quiet and busy spells are modelled: with fewer,
     /// spells cannot be distinguished from chance, and there are too few days to copy.
@@ -17,7 +17,8 @@ package struct DailyCounts: Sendable {
     package let counts: [Int]
     /// For each day, ln(1 + posts) of the day before; unknown for the earliest day.
     private let logOfDayBefore: DistinctValues
-    /// For each day, ln(1 + mean) of the three days before, or of as many as there are.
+    /// For each day, ln(1 + mean) for the posts of the three days before it; for the first days, of
+    /// the fewer days before them.
     private let logOfMeanBefore: DistinctValues
 
     /// - Parameters:
@@ -42,14 +43,17 @@ package struct DailyCounts: Sendable {
         return counts.indices.contains(index) ? counts[index] : nil
     }
 
-    /// Returns for each day of the history how similar the days just before it are to the days just
-    /// before another day.
+    /// Returns how similar the days before each day of the history are to the days before another
+    /// day.
+    ///
+    /// The likeness is a product of two Gaussian curves over logarithms of the numbers of posts.
     ///
     /// - Parameters:
     ///   - recent: The days just before the other day.
     ///   - count: The number of days to return, the earliest first; nil for all.
-    /// - Returns: For each day a number from 0.001, for no likeness, to 1, for equal; 0 for the
-    ///   earliest day, which has no known day before it. All are 1 if no recent day is known.
+    /// - Returns: A number for each day: 1 if the days before are equal, 0.001 if they have nothing
+    ///   in common. The earliest day gets 0 because no day before it is known. All days get 1 if no
+    ///   recent day is known.
     package func likeness(to recent: RecentDays, of count: Int? = nil) -> [Double] {
         let count = min(count ?? counts.count, counts.count)
         guard let mean = recent.mean.map({ log(1 + $0) }) else {
@@ -68,6 +72,7 @@ package struct DailyCounts: Sendable {
         }
     }
 
+    /// A Gaussian curve with the standard deviation `width`; 1 at distance 0.
     private static func bell(_ distance: Double, width: Double) -> Double {
         exp(-(distance / width) * (distance / width) / 2)
     }
@@ -142,7 +147,7 @@ package struct DayCountModel: Sendable {
     }
 }
 
-/// The probability of each past day to be the one that a planned day is modelled on.
+/// For each past day, the probability that a planned day is modelled on it.
 package struct DayCountDistribution: Equatable, Sendable {
     /// The number of posts of each past day, oldest first, 0 included.
     package let counts: [Int]
@@ -160,14 +165,14 @@ package struct DayCountDistribution: Equatable, Sendable {
             isClosed: { weights[$0] == 0 })
     }
 
-    /// Returns the index in ``counts`` of the past day at which the running share first exceeds
-    /// `u`; nil if no day can be drawn.
+    /// Returns the index in ``counts`` of the first past day at which the cumulative probability
+    /// exceeds `u`; nil if no day can be drawn.
     package func index(atUniform u: Double) -> Int? {
         table.index(atUniform: u).flatMap { counts.indices.contains($0) ? $0 : nil }
     }
 
-    /// Returns the number of posts of the past day at which the running share first exceeds `u`;
-    /// nil if no day can be drawn.
+    /// Returns the number of posts of the first past day at which the cumulative probability
+    /// exceeds `u`; nil if no day can be drawn.
     package func count(atUniform u: Double) -> Int? { index(atUniform: u).map { counts[$0] } }
 
     /// The probability of a day with exactly `count` posts.

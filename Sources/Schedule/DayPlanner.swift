@@ -6,12 +6,14 @@ package import Posts
 /// The same history, configuration and seed give the same plan. Floating-point results may differ
 /// in the last bit between machines, so the stored plan is authoritative.
 package struct DayPlanner: Sendable {
-    /// The version of the model, which is increased when the same history and seed give another
-    /// plan: 2 since quiet and busy spells are modelled, 3 since whole days are copied, 4 since
-    /// slots stay in the human's hours, 5 since two posts may share a minute and a busy day is
-    /// thinned evenly.
+    /// The version of the model.
+    ///
+    /// It is increased when the same history and seed give another plan than before. Version 2
+    /// models quiet and busy spells, 3 copies whole days, 4 keeps slots in the human's hours, and 5
+    /// lets two posts share a minute and thins a busy day evenly.
     package static let modelVersion = 5
-    /// The maximum number of days that are previewed to find the counts of the days before a day.
+    /// The maximum number of days whose plans are previewed to find the numbers of slots before a
+    /// planned day.
     package static let longestPreview = 366
 
     package let history: PostingHistory
@@ -57,14 +59,16 @@ package struct DayPlanner: Sendable {
         return DayPlan(day: day, seed: seedValue, pattern: drawnDay.pattern, slots: slots)
     }
 
-    /// The number of posts of each of the days just before `day`: the human's on a day of the
-    /// history, else the bot's slots, planned or previewed.
+    /// The number of posts of each of the days just before `day`.
+    ///
+    /// On a day of the history the human's posts are counted. On a later day the bot's slots are
+    /// counted; they are planned or previewed.
     ///
     /// - Parameters:
     ///   - planned: The numbers of slots that were planned for days after the history.
-    ///   - today: The first day that will still get a plan if it has none: such days are previewed,
-    ///     in order, ``longestPreview`` of them at most.
-    /// - Returns: The known numbers; ``RecentDays/unknown`` if they do not matter.
+    ///   - today: The first day that can still get a plan. From it on, days without a plan are
+    ///     previewed in order, at most ``longestPreview`` days before `day`.
+    /// - Returns: The known numbers; ``RecentDays/unknown`` if the model does not use them.
     package func recentDays(
         before day: LocalDay, planned: [LocalDay: Int], from today: LocalDay, in zone: TimeZone,
         mirror: String
@@ -97,7 +101,7 @@ package struct DayPlanner: Sendable {
         let gap = configuration.minimumGapMinutes
         let copier = DayCopier(
             distribution: distribution, hours: history.usedMinutes(), minimumGapMinutes: gap)
-        // In the raw model only used minutes have a share.
+        // The raw model needs no limit: in it only minutes with posts have a share.
         let isLimited =
             configuration.model != .raw && history.times.count >= UsedMinutes.fewestPosts
         let drawnDistribution = isLimited ? copier.rankDistribution : distribution
@@ -205,7 +209,9 @@ package struct PastDay: Hashable, Sendable {
     package let posts: Int
 }
 
-/// A cache of the models of days, each made once for all days that share it: a thousand days cost
+/// A cache of the models of days.
+///
+/// Days of the same weekday that lack the same minutes share a model, so a thousand days cost
 /// little more than seven.
 package struct DayModels {
     /// The facts that days with the same model have in common.

@@ -3,8 +3,8 @@ package import Posts
 
 /// The minutes that a local day has, and the instants at which they begin.
 ///
-/// A day on which clocks are put forward lacks some minutes, one on which they
-/// are put back has some twice, and a day that a country skipped has none.
+/// A day on which clocks are put forward lacks some minutes. A day on which clocks are put back has
+/// some minutes twice. A day that a country skipped has no minutes.
 package struct LocalDayMinutes: Sendable {
     package let day: LocalDay
     /// The length of the day in minutes: usually 1,440.
@@ -31,6 +31,7 @@ package struct LocalDayMinutes: Sendable {
             guard firstOnClock <= lastOnClock else { continue }
             for minute in firstOnClock / 60...lastOnClock / 60 {
                 count += 1
+                // The first minute on the clock may have begun before this span.
                 let second = midnight + max(minute * 60, firstOnClock) - span.offset
                 minuteStarts[minute] = minuteStarts[minute] ?? second
             }
@@ -73,6 +74,7 @@ private struct OffsetSpan {
         for hour in stride(from: first + 3_600, through: last, by: 3_600) {
             let offsetAtHour = offset(at: hour)
             guard let current = spans.last, offsetAtHour != current.offset else { continue }
+            // Bisection finds the first second with the new offset.
             var lastKnownOld = hour - 3_600
             var firstKnownNew = hour
             while firstKnownNew - lastKnownOld > 1 {

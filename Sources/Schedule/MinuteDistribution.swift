@@ -5,7 +5,8 @@ package import Posts
 package struct MinuteDistribution: Equatable, Sendable {
     /// The parameters that the kernel model derived from the weights.
     package struct Smoothing: Equatable, Sendable {
-        /// The effective sample size of the weighted posts: S² / Σ a².
+        /// Kish's effective sample size of the weighted posts: the square of the sum of the
+        /// weights, divided by the sum of the squared weights.
         package let effectiveCount: Double
         /// The standard deviation of the kernel in minutes.
         package let sigma: Double
@@ -35,7 +36,7 @@ package struct MinuteDistribution: Equatable, Sendable {
         self.smoothing = smoothing
     }
 
-    /// The minute at which the running share first exceeds `u`; nil if no minute is open.
+    /// The first minute at which the cumulative share exceeds `u`; nil if no minute is open.
     package func minute(atUniform u: Double) -> MinuteOfDay? {
         table.index(atUniform: u).flatMap { MinuteOfDay($0) }
     }
@@ -61,8 +62,9 @@ package struct MinuteDistribution: Equatable, Sendable {
 
     /// Smooths weighted minutes to a profile.
     ///
-    /// The profile is a kernel density on the 24-hour circle, shrunk towards the general profile if
-    /// the archive is small, with a small minimum for every minute.
+    /// The profile is a kernel density estimate on the 24-hour circle. It is shrunk towards the
+    /// general profile (`PriorProfile`), the more so the fewer posts there are. Every minute has a
+    /// small minimum share.
     ///
     /// - Parameters:
     ///   - weights: The sum of weights of each minute.
@@ -76,7 +78,7 @@ package struct MinuteDistribution: Equatable, Sendable {
         let effectiveCount = squares > 0 ? weightSum * weightSum / squares : 0
         let sigma = bandwidth(effectiveCount: effectiveCount)
         let density = CircularKernel.gaussian(sigma: sigma).smooth(weights)
-        // The general profile counts as much as this number of posts.
+        // A Dirichlet prior: the general profile counts as much as this number of posts.
         let priorWeight = 30.0
         let shares = zip(density, PriorProfile.probabilities).map { density, prior in
             let humanPosts = weightSum > 0 ? effectiveCount * density / weightSum : 0
@@ -89,8 +91,8 @@ package struct MinuteDistribution: Equatable, Sendable {
 
     /// Makes a distribution of the unsmoothed histogram.
     ///
-    /// If every post of the archive falls into minutes that the day lacks, they move forward by the
-    /// length of the gap.
+    /// If every post of the archive falls into minutes that the day lacks, the posts are moved
+    /// forward by the length of the gap.
     ///
     /// - Parameters:
     ///   - counts: The number of posts in each minute.
@@ -111,7 +113,8 @@ package struct MinuteDistribution: Equatable, Sendable {
             closed: missing.union(quiet), rounding: .down)
     }
 
-    /// The kernel's standard deviation in minutes: 20 for 1,000 posts, wider for fewer.
+    /// The kernel's standard deviation in minutes, from 15 to 90: 20 for 1,000 posts, wider for
+    /// fewer.
     package static func bandwidth(effectiveCount: Double) -> Double {
         guard effectiveCount > 0 else { return 90 }
         return min(90, max(15, 20 * pow(1_000 / effectiveCount, 0.3)))
@@ -123,12 +126,16 @@ package struct MinuteDistribution: Equatable, Sendable {
         0.99 * share + 0.01 / Double(MinuteOfDay.count)
     }
 
+    /// For each minute of the day, whether it is one of `minutes`.
     private static func flags(_ minutes: Set<MinuteOfDay>) -> [Bool] {
         var flags = Array(repeating: false, count: MinuteOfDay.count)
         for minute in minutes { flags[minute.value] = true }
         return flags
     }
 
+    /// Moves the share of each missing minute forward by the length of its gap.
+    ///
+    /// Shares that would pass midnight, and those of minutes that are not missing, are left out.
     private static func movedForward(_ shares: [Double], past isMissing: [Bool]) -> [Double] {
         var movedShares = Array(repeating: 0.0, count: shares.count)
         var gapStart = 0
@@ -177,6 +184,7 @@ package struct CircularKernel: Sendable {
     package func smooth(_ values: [Double]) -> [Double] {
         guard values.count == MinuteOfDay.count else { return values }
         let reach = halfTaps.count - 1
+        // Each end is padded with values from the other end of the day.
         let padded = Array(values.suffix(reach)) + values + Array(values.prefix(reach))
         let taps = halfTaps.dropFirst().reversed() + halfTaps
         return padded.withUnsafeBufferPointer { padded in
@@ -198,6 +206,7 @@ package struct CircularKernel: Sendable {
 package enum PriorProfile {
     /// The share of each minute of the day; they sum to 1.
     package static let probabilities: [Double] = {
+        // The relative number of posts in each local hour, from midnight on.
         let hours: [Double] = [
             27, 16, 10, 6, 5, 8, 14, 26, 42, 53, 60, 61, 58, 57, 57, 54, 55, 55, 57, 63, 67, 57, 50,
             40,

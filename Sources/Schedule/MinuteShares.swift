@@ -1,6 +1,6 @@
 package import Posts
 
-/// The shares of a day's posts by equal stretches of the day, for a plot.
+/// The share of a day's posts in each of several equally long stretches of the day, for a plot.
 package struct MinuteShares: Equatable, Sendable {
     /// The share of each stretch, from midnight on; they sum to 1 or are all 0.
     package let shares: [Double]
@@ -8,7 +8,8 @@ package struct MinuteShares: Equatable, Sendable {
     /// The shares of observed or planned minutes.
     ///
     /// - Parameters:
-    ///   - binCount: The number of stretches of the day: a divisor of 1,440, 24 for hours.
+    ///   - binCount: The number of stretches of the day: a divisor of 1,440, for example 24 for
+    ///     hours.
     package init(of minutes: some Sequence<MinuteOfDay>, binCount: Int = 24) {
         var masses = Array(repeating: 0.0, count: MinuteOfDay.count)
         for minute in minutes { masses[minute.value] += 1 }
@@ -20,6 +21,7 @@ package struct MinuteShares: Equatable, Sendable {
         self.init(masses: distribution.probabilities, binCount: binCount)
     }
 
+    /// - Parameter masses: The number or probability of posts in each minute of the day.
     private init(masses: [Double], binCount: Int) {
         let bins = min(max(1, binCount), MinuteOfDay.count)
         var sums = Array(repeating: 0.0, count: bins)
@@ -32,7 +34,7 @@ package struct MinuteShares: Equatable, Sendable {
 
     /// The minute at which stretch `index` begins.
     package func start(of index: Int) -> MinuteOfDay {
-        // The quotient is rounded up.
+        // Rounded up to the first whole minute that belongs to the stretch.
         let start = (index * MinuteOfDay.count + shares.count - 1) / shares.count
         return MinuteOfDay(hour: 0, minute: start)
     }

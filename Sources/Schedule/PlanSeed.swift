@@ -8,7 +8,8 @@ package enum PlanSeed {
     /// Derives the seed for a day's posting times.
     ///
     /// - Parameters:
-    ///   - seed: An operator's extra seed, to get other draws; nil is not the same as empty.
+    ///   - seed: An operator's extra seed, to get other draws; nil and an empty seed give different
+    ///     draws.
     package static func plan(mirror: String, day: LocalDay, seed: String? = nil) -> UInt64 {
         StableHash.seed(of: ["plan/1", mirror, day.description] + (seed.map { [$0] } ?? []))
     }
@@ -24,7 +25,7 @@ package enum PlanSeed {
 
 /// A small seeded random generator with the same numbers on every machine.
 ///
-/// Sebastiano Vigna's SplitMix64. Good for drawing a plan, not for secrets.
+/// This is Sebastiano Vigna's SplitMix64. It is good enough to draw a plan, but not for secrets.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

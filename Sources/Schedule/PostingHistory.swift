@@ -6,9 +6,10 @@ package import Posts
 /// Contains the human's own posts that are neither replies nor reposts and whose time of day is
 /// trusted.
 ///
-/// The history of a human who left ends with their last usual day: a silence of months, and the few
-/// posts of a farewell or a visit after it, do not represent their usual days. The length of such a
-/// silence depends on how often they posted. Once they are back for good, all days count.
+/// If the human left, the history ends with the last day before the absence. The days of absence,
+/// and a few posts after it (a farewell or a visit), do not represent the human's usual days. The
+/// least length of an absence depends on how often the human posted. Once the human is back for
+/// good, all days count.
 package struct PostingHistory: Sendable {
     /// The last complete day, or the last usual day of a human who left.
     package let asOf: LocalDay
@@ -50,11 +51,12 @@ package struct PostingHistory: Sendable {
     /// A silence counts as an absence if it is this many times as long as the human's mean time
     /// between days with posts.
     private static let absenceFactor = 12
-    /// The human is back for good once the days with posts since then exceed the days of absence
-    /// divided by this number.
+    /// The human is back for good once the number of days with posts after the absence exceeds the
+    /// days of absence divided by this number.
     private static let absencePerPostingDay = 14
 
-    /// The number of days with posts before the human left; all of them if the human did not.
+    /// The number of days with posts before the human left; of all days with posts if the human did
+    /// not leave.
     ///
     /// - Parameter days: The days with posts, ascending.
     private static func usualDayCount(_ days: [LocalDay], asOf: LocalDay) -> Int {
@@ -63,6 +65,7 @@ package struct PostingHistory: Sendable {
             let next = index + 1 < days.count ? days[index + 1] : asOf.advanced(by: 1)
             let daysOfAbsence = next.days(since: days[index]) - 1
             let postingDaysAfterAbsence = days.count - 1 - index
+            // The mean number of days between days with posts, rounded down.
             let usualInterval = days[index].days(since: first) / (index + 1)
             guard daysOfAbsence >= max(shortestAbsence, absenceFactor * usualInterval) else {
                 continue
@@ -140,8 +143,8 @@ package struct PostingHistory: Sendable {
         return days[low].map(\.minute)
     }
 
-    /// The numbers of posts of the days just before `day`: the human's own as far as they are
-    /// known, the bot's after them.
+    /// The numbers of posts of the days just before `day`: the human's posts up to `asOf`, and the
+    /// bot's slots after it.
     ///
     /// - Parameters:
     ///   - planned: The numbers of slots that were planned for days after ``asOf``; a missing day
@@ -186,7 +189,7 @@ package struct PostingHistory: Sendable {
     {
         guard let first = days.first?.first?.day else { return DailyCounts([], from: asOf) }
         guard first < asOf else { return DailyCounts([days[0].count], from: first) }
-        // At most a hundred years.
+        // At most a hundred years, in days.
         let earliest = max(first.advanced(by: 1), asOf.advanced(by: -36_524))
         var counts = Array(repeating: 0, count: asOf.days(since: earliest) + 1)
         for posts in days {
@@ -196,6 +199,7 @@ package struct PostingHistory: Sendable {
         return DailyCounts(counts, from: earliest)
     }
 
+    /// The local time that is `minutes` minutes after 00:00 of the day with ordinal 0.
     private static func time(at minutes: Int) -> LocalTime? {
         let remainder = minutes % MinuteOfDay.count
         let minute = remainder < 0 ? remainder + MinuteOfDay.count : remainder
@@ -204,6 +208,7 @@ package struct PostingHistory: Sendable {
         }
     }
 
+    /// Splits ascending times into one slice for each day.
     private static func split(_ times: [LocalTime]) -> [ArraySlice<LocalTime>] {
         var days: [ArraySlice<LocalTime>] = []
         var start = 0
@@ -218,8 +223,8 @@ package struct PostingHistory: Sendable {
 
 /// The weight of a past day for the planned day.
 package struct HistoryWeight: Sendable {
-    /// The last complete day; age is counted from it, so that an archive that ended keeps its
-    /// profile.
+    /// The last day of the history; ages are counted back from it, so that an archive that no
+    /// longer grows keeps its profile.
     package let asOf: LocalDay
     /// The planned day; nil to weigh by age alone.
     package let target: LocalDay?
@@ -243,8 +248,10 @@ package struct HistoryWeight: Sendable {
         0.02 + 0.98 * exp2(-Double(max(0, age)) / 120)
     }
 
-    /// Returns the weight by weekday: 2 for the same day of the week, 1 for one of the same kind,
-    /// 0.3 for one of the other kind; the kinds are weekend and working day.
+    /// Returns the weight by weekday.
+    ///
+    /// It is 2 for the weekday of the planned day. For other weekdays it is 1 if both are working
+    /// days or both are on the weekend, else 0.3.
     private func weekdayFactor(of day: LocalDay) -> Double {
         guard let target else { return 1 }
         if day.weekday == target.weekday { return 2 }

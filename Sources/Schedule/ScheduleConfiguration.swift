@@ -2,8 +2,8 @@ package import Posts
 
 /// How posting times are learned from the archive.
 package enum ScheduleModel: String, CaseIterable, Sendable {
-    /// Whole days of the human are copied, moved a little within a smoothed, recency-weighted
-    /// profile.
+    /// Whole days of the human are copied. Each post is moved a little, according to a smoothed
+    /// profile in which recent posts weigh more.
     case days
     /// Minutes are drawn one by one from the smoothed profile: posts may fall on minutes near those
     /// that the human used.

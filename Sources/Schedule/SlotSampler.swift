@@ -18,10 +18,10 @@ package struct SlotSampler: Sendable {
 
     /// Draws up to `count` minutes, ascending, with at least the minimum gap between them.
     ///
-    /// Each slot either follows the previous one after one of the observed gaps or is drawn afresh.
-    /// A slot that does not fit is drawn again; after 25 tries for each slot and 50 more, the slots
-    /// that have no minute yet are dropped. If the next slot of a burst would leave the day or fall
-    /// on a closed minute, the burst ends.
+    /// Each slot either follows the previous one after one of the observed gaps or is drawn
+    /// independently. A slot that is too close to another is drawn again. In all there are 25 tries
+    /// for each slot, and 50 more; then the slots without a minute are dropped. If the next slot of
+    /// a burst would leave the day or fall on a closed minute, the burst ends.
     ///
     /// - Parameters:
     ///   - count: The number of slots that the day should have.
@@ -52,6 +52,9 @@ package struct SlotSampler: Sendable {
         return placed.sorted()
     }
 
+    /// The minute that follows `minute` after a gap drawn from the observed ones.
+    ///
+    /// - Returns: Nil if that minute is closed or is not in the day.
     private func minuteFollowing(_ minute: MinuteOfDay, _ u: Double) -> MinuteOfDay? {
         let index = min(Int(u * Double(bursts.gaps.count)), bursts.gaps.count - 1)
         guard bursts.gaps.indices.contains(index),
@@ -70,8 +73,8 @@ package struct BurstModel: Equatable, Sendable {
     /// The least number of gaps from which bursts are modelled.
     package static let minimumGaps = 50
 
-    /// The share of posts that follow the previous one within the window, beyond chance: 0 through
-    /// 0.85.
+    /// The share of posts that follow the previous one within `windowMinutes` and not by chance:
+    /// from 0 to 0.85.
     package let share: Double
     /// The observed gaps of at most ``windowMinutes``, at least 1 minute each, in ascending order.
     package let gaps: [Int]
@@ -106,6 +109,7 @@ package struct BurstModel: Equatable, Sendable {
             return
         }
         let observedShare = Double(closeGapCounts.reduce(0, +)) / Double(gapCount)
+        // Corrected for chance as in Cohen's kappa.
         let shareBeyondChance = (observedShare - expectedShare) / (1 - expectedShare)
         self.init(
             share: min(0.85, max(0, shareBeyondChance)),
@@ -123,14 +127,14 @@ package struct BurstModel: Equatable, Sendable {
     /// - Returns: The share of gaps of at most ``windowMinutes`` if all posts chose their minutes
     ///   independently.
     package static func independentShare(profile: [Double], dayCounts: [Int: Int]) -> Double {
-        // The probability that a given other post is not within the window after this one; a post
-        // in the same minute is after it half of the time.
+        // For a post in each minute, the probability that another post is not within the window
+        // after it. Another post in the same minute comes after it with a probability of one half.
         let missProbabilities = profile.indices.map { minute in
             let window = profile[minute...].prefix(windowMinutes + 1).reduce(0, +)
             return max(0, 1 - (window - profile[minute] / 2))
         }
-        // For each minute, the probability that none of `exponent` other posts is within the window
-        // after it.
+        // For a post in each minute, the probability that none of `exponent` other posts is within
+        // the window after it.
         var powers = Array(repeating: 1.0, count: profile.count)
         var exponent = 0
         var expectedGaps = 0.0

@@ -1,18 +1,20 @@
 import Foundation
 import Posts
 
-/// A guess of a person's time zone from the hours in which they never post.
+/// A guess of a person's time zone from the hours in which they post.
 ///
-/// The profile in UTC is rotated to fit the general profile best. Of 50 people with known zones the
-/// best fit was right within one hour for 42 to 60 %, within two hours for 80 to 88 % and within
-/// three for 92 to 98 %, so this is only a suggestion. Summer time makes it less exact.
+/// The person's numbers of posts by UTC minute are shifted by each whole hour. The shift with the
+/// highest likelihood under the general profile (`PriorProfile`) fits best. Of 50 people with known
+/// zones the best fit was right within one hour for 42 to 60 %, within two hours for 80 to 88 % and
+/// within three for 92 to 98 %, so this is only a suggestion. Summer time makes it less exact.
 package struct TimeZoneGuess: Equatable, Sendable {
     /// A UTC offset, and how well it fits.
     package struct Candidate: Equatable, Sendable {
-        /// The UTC offset in hours, -11 through 12; larger ones cannot be distinguished from -11
-        /// and more.
+        /// The UTC offset in hours, -11 through 12.
+        ///
+        /// UTC+13 and UTC+14 cannot be distinguished from UTC-11 and UTC-10.
         package let hours: Int
-        /// The additional loss compared with the best fit, in nats a post: 0 for the best.
+        /// The best fit's mean log-likelihood minus this one's, in nats per post: 0 for the best.
         package let loss: Double
         /// A well-known IANA zone with this offset in winter, as an example.
         package let example: String
@@ -23,7 +25,7 @@ package struct TimeZoneGuess: Equatable, Sendable {
 
     /// The least number of posts for a guess.
     package static let minimumPosts = 50
-    /// The error, in hours, that the best candidate does not exceed in four of five cases.
+    /// The error of the best candidate, in hours, that is not exceeded in four of five cases.
     package static let uncertaintyHours = 2
 
     /// The candidates in the order of their fit, the best first; at least three.
@@ -31,7 +33,7 @@ package struct TimeZoneGuess: Equatable, Sendable {
     /// The number of posts behind the guess.
     package let postCount: Int
 
-    /// Nil with fewer than ``minimumPosts`` posts.
+    /// Makes a guess; nil with fewer than ``minimumPosts`` posts.
     ///
     /// - Parameter minuteCounts: The number of posts in each of the 1,440 minutes of the UTC day.
     package init?(minuteCounts: [Int]) {

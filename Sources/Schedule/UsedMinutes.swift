@@ -3,16 +3,17 @@ package import Posts
 /// The minutes of the day near any post of the human, of any age.
 ///
 /// The smoothed distribution gives every minute a share, because the human's next post may fall
-/// into an unused hour. The bot need not be the first to post there: its slots are limited to these
-/// minutes.
+/// into an unused hour. The bot should not post in hours that the human never used, so its slots
+/// are limited to these minutes.
 package struct UsedMinutes: Equatable, Sendable {
     /// The number of minutes on both sides of a post that count as used: the narrowest bandwidth of
     /// the kernel.
     package static let reachMinutes = 15
-    /// The least number of posts with which minutes that are drawn one by one must be used ones.
+    /// The least number of posts in a history for which single drawn minutes are limited to used
+    /// ones.
     ///
-    /// If none of 50 posts fell into the other minutes, less than 6 % of the next posts will (with
-    /// 95 % confidence).
+    /// If none of 50 posts fell into the other minutes, less than 6 % of the next posts will, with
+    /// 95 % confidence (rule of three).
     package static let fewestPosts = 50
 
     /// Ranges of consecutive used minutes, ascending; none crosses midnight.

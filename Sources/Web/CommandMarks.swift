@@ -1,8 +1,9 @@
 import Posts
 import Settings
 
-/// A sentence of the program, divided into text and code; the code is the commands and settings
-/// that it names.
+/// A sentence of the program, divided into plain text and code.
+///
+/// The code is the commands and settings that the sentence names.
 ///
 /// It is only for sentences of the program. A text in quotation marks was typed or written by
 /// somebody, so it is not searched for code.
@@ -70,7 +71,8 @@ package struct CommandMarks: Equatable, Sendable {
 
     private static let knownCommands = Set(commands)
 
-    /// The names of the settings, and of the variables for files with secret ones.
+    /// The names of the settings and, for each secret setting, of the variable `NAME_FILE` for a
+    /// file with its value.
     private static let settings = Set(
         AnySetting.all.flatMap { $0.isSecret ? [$0.name, $0.name + "_FILE"] : [$0.name] })
     private static let shortestSetting = settings.map(\.utf8.count).min() ?? 0
@@ -114,6 +116,8 @@ extension CommandMarks {
             var isQuoted = false
             var index = 0
             while index < bytes.count {
+                // A command begins with "m", for `mirror-bot`, and a setting with a capital letter.
+                // 0xE2 and 0xE3 are the first bytes of the quotation marks that are not ASCII.
                 switch bytes[index] {
                 case UInt8(ascii: "\""): isQuoted.toggle()
                 case 0xE2, 0xE3:
@@ -137,6 +141,8 @@ extension CommandMarks {
         /// `」` and `』` close it; nil for any other character.
         private func quotationMark(at index: Int) -> QuotationMark? {
             guard index + 2 < bytes.count, bytes[index + 1] == 0x80 else { return nil }
+            // The first and the third byte of each mark in UTF-8; the second is 0x80 in all of
+            // them.
             return switch (bytes[index], bytes[index + 2]) {
             case (0xE2, 0x9C), (0xE3, 0x8C), (0xE3, 0x8E): .opening
             case (0xE2, 0x9D), (0xE3, 0x8D), (0xE3, 0x8F): .closing

@@ -196,8 +196,9 @@ final class XMemory: @unchecked Sendable {
         case endpoint(String)
     }
 
-    /// The most bought objects that are remembered; a forgotten one is counted twice, so the
-    /// counted cost is never too low.
+    /// The maximum number of bought objects that are remembered.
+    ///
+    /// An object that is not remembered may be counted twice, so the counted cost is never too low.
     private static let maximumBought = 200_000
     /// The most reads with lost answers that are remembered; the reservations for others are not
     /// given back.
@@ -264,7 +265,7 @@ final class XMemory: @unchecked Sendable {
         }
     }
 
-    /// The error for which no call of a kind may be made now; nil if one may.
+    /// The error that holds back calls of a kind now; nil if such calls may be made.
     func error(pausing endpoint: String, at now: Date) -> NetworkError? {
         lock.withLock {
             pauses = pauses.filter { !$0.value.pause.isOver(at: now) }
@@ -304,8 +305,8 @@ final class XMemory: @unchecked Sendable {
 
     /// Stores the reservation for a read whose answer was lost.
     ///
-    /// - Returns: The other reservation if there are two for the same read, of which only one stays
-    ///   stored.
+    /// - Returns: The reservation that does not stay stored if there are two for the same read;
+    ///   otherwise nil.
     func addLostRead(_ reservation: XPurse.Reservation, of call: NetworkCall)
         -> XPurse.Reservation?
     {

@@ -20,10 +20,11 @@ extension XNetwork {
     private static let clockMargin: TimeInterval = 600
     /// The earliest time that X accepts: 2010-11-06T00:00:00Z.
     private static let earliest = Date(timeIntervalSince1970: 1_289_001_600)
-    /// The seconds before the newest known post whose posts are read again, because posts do not
-    /// always appear in the order of their ids.
+    /// The length, in seconds, of the period before the newest known post that is read again,
+    /// because posts do not always appear in the order of their ids.
     private static let overlap = 120
-    /// The age, in seconds, from which on the newest known post has nothing before it read again.
+    /// The age of the newest known post, in seconds, from which on the period before it is not read
+    /// again.
     private static let overlapAge: TimeInterval = 600
 
     package func page(_ feed: Feed, _ position: FeedPosition, size: Int?) async throws -> FeedPage {
@@ -131,7 +132,8 @@ extension XNetwork {
                 throw incomplete(localized("a post of the account cannot be read"))
             }
             let isTooOld = { (item: ObservedPost) in
-                // An edited post is listed at the place of its last version.
+                // An edited post is listed at the place of its last version, so its time does not
+                // show how far the list reaches back.
                 item.post.isTimeTrusted && item.post.createdAt < earliestTime
                     && item.address == item.post.id.value
             }
@@ -156,8 +158,9 @@ extension XNetwork {
 /// Reading favorites, which are sorted by the time of the favorite and can only be read from the
 /// newest one down.
 extension XNetwork {
-    /// The number of items of a request for new favorites: each buys the newest favorites again, so
-    /// it asks for few.
+    /// The number of items of a request for new favorites.
+    ///
+    /// Each such request buys the newest favorites again, so it asks for few.
     private static let favoritesPage = 10
 
     func newestFavorites(_ size: Int?) async throws -> FeedPage {
@@ -236,8 +239,10 @@ struct XBounds {
 extension XNetwork {
     /// The most empty pages to skip: X may send a few before a full page, but hardly more.
     private static let maximumEmptyPages = 3
-    /// The most pages of newer items that are skipped: a server that ignores `until_id` sends all
-    /// of them first, at most as many as X keeps.
+    /// The most pages of newer items that are skipped.
+    ///
+    /// A server that ignores `until_id` sends all newer items first. X keeps at most so many full
+    /// pages.
     private static let maximumStrayPages = 32
 
     /// Returns the items within some bounds, from the first answer that has any.

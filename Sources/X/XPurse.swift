@@ -163,6 +163,7 @@ struct XPurse: Sendable {
         // The answer of a cancelled call may be lost too.
         let mayBeLost = failure.map(Self.isLost) ?? true
         guard mayBeLost else { return await settle(reservation, cost: .zero) }
+        // Of two reservations of one day for the same read, one is given back.
         guard let earlier = memory.addLostRead(reservation, of: call),
             earlier.isOfSameDay(as: reservation)
         else { return }

@@ -32,7 +32,7 @@ struct XPacing {
         self.receivedAt = receivedAt
     }
 
-    /// Whether a day's share is used up.
+    /// Whether a limit in windows of a day is used up.
     var isDayExhausted: Bool { dayWindows.contains(where: \.isExhausted) }
 
     /// The time at which to try again after a rate limit: when the last of the exhausted windows
@@ -215,6 +215,8 @@ struct XRefusal {
             return .unavailable
         }
         if !codes.isDisjoint(with: Legacy.missing) { return .notFound }
+        // The status decides nothing here, so the more specific code of both interpretations is
+        // used.
         let codes = [codeOfForbidden, codeOfRejected]
         return codes.first { $0 != .forbidden && $0 != .rejected } ?? .rejected
     }

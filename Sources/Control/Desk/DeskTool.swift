@@ -25,7 +25,7 @@ package struct DeskTool: Sendable {
             case boolean
             /// A list of texts.
             case texts
-            /// Texts by their names.
+            /// An object whose values are texts, such as settings by their names.
             case values
         }
 
@@ -61,7 +61,7 @@ package struct DeskTool: Sendable {
     /// The longest text of an argument, in bytes.
     package static let longestText = 10_000
 
-    /// ``PersonOperation/name``.
+    /// The operation's ``PersonOperation/name``.
     package let name: String
     /// The operation's effect, in one or two sentences.
     package let summary: String

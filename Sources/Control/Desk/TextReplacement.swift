@@ -22,8 +22,8 @@ struct TextReplacement: Sendable {
 
     /// Gives a slot another text; skips it if there is none, or if it continues another slot.
     ///
-    /// A slot that a person has pinned keeps its time, and waits for a text of the person's choice;
-    /// a slot that a person has only moved does so if there is no other text.
+    /// A slot whose text a person chose keeps its time, and waits until a person chooses another
+    /// text. A slot that a person only moved waits in the same way if there is no other text.
     ///
     /// - Returns: The slot after the change.
     /// - Throws: The store's error.
@@ -47,7 +47,7 @@ struct TextReplacement: Sendable {
         return [try await store.action(.post, subject: slot.subject)].compactMap(\.self)
     }
 
-    /// Gives other texts to the unpinned slots that have a text of an action.
+    /// Gives other texts to the unpinned slots that share a text with an action.
     ///
     /// - Returns: These slots after the change.
     /// - Throws: The store's error.

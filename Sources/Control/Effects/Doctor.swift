@@ -12,8 +12,9 @@ import Storage
 
 /// Examines all requirements of a mirror, and contacts each of its servers.
 ///
-/// Changes nothing except that the results of a probe are stored, and all findings by
-/// `HumanMirror.keep(_:now:)`. On X, verifying credentials costs as much as reading one account.
+/// Changes nothing except stored results: those of a probe, the server's rules as shown to a
+/// person, and the findings, which `HumanMirror.keep(_:now:)` stores. On X, verifying credentials
+/// costs as much as reading one account.
 package struct Doctor: Sendable {
     /// Seconds of clock error above which responses are considered stale and OAuth is refused.
     private static let clockTolerance: TimeInterval = 60
@@ -104,7 +105,7 @@ package struct Doctor: Sendable {
         return [.ok("dictionary", mirror.process.dictionary)]
     }
 
-    /// With fewer judged texts a share is not meaningful.
+    /// The least number of judged texts for which the share of usable texts is meaningful.
     private static let fewestTexts = 50
 
     /// Warns if fewer than a tenth of the human's texts may be posted, and names the rule that
@@ -148,7 +149,7 @@ package struct Doctor: Sendable {
         return [.ok("time zone", zone.identifier), rules]
     }
 
-    /// The source of the rules of a zone.
+    /// Returns a finding about the source of a time zone's rules.
     private func rules(of zone: TimeZone) -> Finding {
         let rules = ZoneRules.current
         let builtIn = localized("the built-in rules \(ZoneRules.builtInVersion)")
@@ -245,8 +246,10 @@ package struct Doctor: Sendable {
         return network
     }
 
-    /// The known habits of the bot's server that a probe can correct; an error if publishing is
-    /// impossible there.
+    /// Returns a finding with the habits of the bot's server that a probe can correct; a failed
+    /// finding if publishing is impossible there.
+    ///
+    /// Habits are behavior for which the server has no request; they are assumed or measured.
     private func habits(_ network: any SocialNetwork) -> [Finding] {
         let habits = network.serverHabits.filter { $0.promise != nil }
         if habits.isEmpty { return [] }
@@ -502,7 +505,7 @@ package struct Doctor: Sendable {
     // MARK: Health
 
     /// Returns the findings of the mirror's health on subjects that no other check reported, and
-    /// passed findings if there is no problem.
+    /// passed findings on some subjects without a problem.
     private func health(besides examined: [Finding], now: Date) async throws -> [Finding] {
         let reading = try await HealthReader(mirror.installation).reading(of: mirror, now: now)
         let bad = Set(examined.filter { $0.verdict != .ok }.map(\.subject))

@@ -26,9 +26,9 @@ package struct EffectRecovery: Sendable {
         package init() {}
     }
 
-    /// Added to a request's deadline before its outcome counts as final, in seconds.
+    /// Seconds after a request's deadline until its outcome counts as final.
     private static let margin: TimeInterval = 60
-    /// The posts of a probe are searched from so many seconds before its beginning, because clocks
+    /// Seconds before the beginning of a probe from which on its posts are searched, because clocks
     /// differ.
     private static let clockMargin: TimeInterval = 600
 
@@ -60,9 +60,9 @@ package struct EffectRecovery: Sendable {
 
     /// Undoes or completes the due effects.
     ///
-    /// - Parameter takingOver: Whether to take over effects that are not due from the process that
-    ///   holds them, as for a person who runs a command now; that process then changes no row any
-    ///   more.
+    /// - Parameter takingOver: Whether to take over effects that are not due yet from the processes
+    ///   that hold them, for a person who runs a command now. Such a process then no longer changes
+    ///   the effect's row.
     /// - Returns: The outcome; a network's refusal or failure is not thrown.
     /// - Throws: The store's error; `CancellationError`.
     package func carryOut(takingOver: Bool = false) async throws -> Round {

@@ -40,7 +40,7 @@ package struct ServerProbe: Sendable {
         self.account = account
     }
 
-    /// Publishes, reads, answers, edits and deletes.
+    /// Runs the probe: publishes, reads, answers, edits and deletes its posts.
     ///
     /// A probe takes ten seconds longer if the server still shows a deleted post.
     ///
@@ -75,7 +75,7 @@ package struct ServerProbe: Sendable {
         return markStart + String(digits.prefix(markDigits))
     }
 
-    /// Whether a text contains the mark of a probe, which no post of a person has.
+    /// Whether a text is the mark of a probe, which no post of a person contains.
     static func isMark(_ text: String) -> Bool {
         let digits = text.utf8.dropFirst(markStart.utf8.count)
         return text.hasPrefix(markStart) && digits.count == markDigits
@@ -128,7 +128,7 @@ private actor ProbeAttempt {
         try await holdEffect()
         let seen = try await server.read(post)
         result.kept[.publishes] = seen?.text == text
-        // Without restricted visibilities, all open visibilities are equivalent.
+        // On a server without the visibility `private`, any open visibility counts as kept.
         result.kept[.keepsVisibility] =
             visibilities.contains(.private)
             ? seen?.visibility == draft.visibility : seen?.visibility.isOpen == true
@@ -176,6 +176,8 @@ private actor ProbeAttempt {
         result.kept[.listsDirect] = try await server.newest().contains(reply)
     }
 
+    /// Edits the first post, and checks the result.
+    ///
     /// - Parameter visibility: The reported visibility before the edit.
     private func change(_ post: String, from visibility: Visibility?) async throws {
         try await holdEffect()

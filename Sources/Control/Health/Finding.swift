@@ -34,13 +34,15 @@ package struct Finding: Codable, Equatable, Sendable {
     package var text: String
     /// The remedy; `nil` if the text contains it, or none is needed.
     package var fix: String?
-    /// `nil` unless it failed.
+    /// The party that can fix the failure; `nil` unless the verdict is `fail`.
     package var cause: Cause?
 
     /// The subject for people; ``subject`` is a stable label for programs.
     package var shownSubject: String { Self.words(ofSubject: subject) }
 
-    /// Returns a subject for people: the label itself if it is unknown, as that of a later version.
+    /// Returns the words for a subject's label.
+    ///
+    /// A label that this version does not know is returned unchanged.
     static func words(ofSubject label: String) -> String {
         switch label {
         case "settings": localized("settings")

@@ -48,8 +48,9 @@ extension Health {
 
     /// Returns the obstacles to sending waiting actions of a kind; empty if there are none.
     ///
-    /// - Parameter kind: The action's kind: favorites need neither the human's past nor an
-    ///   agreement with the network.
+    /// - Parameter kind: The action's kind. Favorites need neither the human's past nor an
+    ///   acknowledged policy of the network, so the obstacles about these do not apply to
+    ///   favorites.
     /// - Returns: The obstacles to that kind of work, the leading one first.
     package func sendingObstacles(to kind: ActionKind) -> [Obstacle] {
         let work: Obstacle.Work = kind == .favorite ? .favorites : .sending
@@ -66,7 +67,8 @@ extension Health {
             let fix =
                 obstacle.remedy?.text ?? obstacle.remedy?.command
                 ?? obstacle.remedy?.setting.map { localized("set \($0)") }
-            // A missing worker, or a limit of the network, is not a deficiency of the mirror.
+            // An obstacle that ends with time, or with another process, is no deficiency of the
+            // mirror: for example a missing worker, or a limit of the network.
             guard obstacle.isFatal, obstacle.mender != .later else {
                 return .warn(subject, obstacle.findingText, fix: fix)
             }
@@ -76,22 +78,25 @@ extension Health {
 
     // MARK: Notices
 
-    /// Returns the findings about each cause that the facts decide, for a worker's own process.
+    /// Returns the state of each cause of a notice, as far as the facts decide it.
+    ///
+    /// A worker's own process makes its notices from these states.
     ///
     /// - Parameters:
     ///   - knowsFaults: Whether the process knows the faults from before its start.
     ///   - knowsClock: Whether this machine's clock was compared with the network's.
-    ///   - now: Used as the beginning of conditions whose beginning is unknown.
+    ///   - now: The present; stands for the beginning of a condition whose beginning is unknown.
     /// - Returns: The findings by cause; an unknown cause is missing.
     package func notices(knowsFaults: Bool, knowsClock: Bool, now: Date) -> [NoticeCause:
         NoticeFinding]
     {
         var findings: [NoticeCause: NoticeFinding] = [:]
-        // The end of a worker is reported by the ending process, and resolved when another one has
-        // worked.
+        // The process that ends reports the end of its worker. That notice is resolved when another
+        // worker has worked.
         for cause in NoticeCause.allCases where cause != .stopped {
             let holding = obstacles.filter { $0.code.notice == cause }
             guard !holding.isEmpty else {
+                // Without an obstacle the cause is over, unless this process does not know it yet.
                 let isKnown = (cause != .failing || knowsFaults) && (cause != .clock || knowsClock)
                 if isKnown { findings[cause] = .isOver }
                 continue
@@ -100,6 +105,7 @@ extension Health {
             let briefs = holding.map(\.brief).reduce(into: [String]()) {
                 if !$0.contains($1) { $0.append($1) }
             }
+            // Most details of this cause are names of feeds; the others are clauses.
             let joint: Joint = cause == .unreachable ? .comma : .semicolon
             findings[cause] = .holds(since: since, detail: briefs.joined(by: joint))
         }

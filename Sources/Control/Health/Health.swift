@@ -28,14 +28,14 @@ package struct Health: Codable, Equatable, Sendable {
 
         package var state: State
         package var text: String
-        /// The obstacle that decides; nil for a healthy mirror.
+        /// The obstacle that determines the state; nil for a healthy mirror.
         package var code: Obstacle.Code?
 
         /// Whether watchdogs get the answer that the mirror does its work.
         package var isWell: Bool { state.isWell }
     }
 
-    /// In the order of ``Obstacle/Code``.
+    /// The mirror's obstacles, in the order of ``Obstacle/Code``.
     package let obstacles: [Obstacle]
     package let verdict: Verdict
 
@@ -57,13 +57,15 @@ package struct Health: Codable, Equatable, Sendable {
         verdict.code.flatMap { code in obstacles.first { $0.code == code } }
     }
 
-    /// The kinds of work that are lost as a whole, also if a person wants it so.
+    /// The kinds of work that are lost as a whole, by a failure or because a person wants it so.
     package var stopped: Set<Obstacle.Work> {
         Set(obstacles.filter { [.stops, .wanted].contains($0.weight) }.flatMap(\.stops))
     }
 
-    /// Conditions that outrank a pause: the mirror does not continue when the pause ends, or a
-    /// person has to end the pause.
+    /// The conditions that determine the verdict even while the mirror pauses.
+    ///
+    /// Under these conditions the mirror does not continue when the pause ends, or a person has to
+    /// end the pause.
     private static let outranksPause: Set<Obstacle.Code> = [.moved, .arriving, .firstPostHidden]
 
     /// Conditions of a mirror that nobody has set up yet.
@@ -73,7 +75,7 @@ package struct Health: Codable, Equatable, Sendable {
         .postsUnverified,
     ]
 
-    /// The condition of a worker that was started before the training ended.
+    /// The conditions that a worker causes if it is started before the training ends.
     private static let earlyStartConditions: Set<Obstacle.Code> = [
         .workerEnded, .workerLate, .passLate, .startFails, .publisherFails,
     ]
@@ -88,15 +90,16 @@ package struct Health: Codable, Equatable, Sendable {
         let fatal = obstacles.first(where: \.isFatal)
         if let fatal, outranksPause.contains(fatal.code) { return failing(fatal) }
         if let pause = obstacles.first(where: { $0.code == .paused }) {
-            // An obstacle that would prevent the work after the pause can be removed in the
-            // meantime.
+            // The text also names an obstacle that would prevent the work after the pause, so that
+            // a person can remove it in the meantime.
             let text =
                 fatal.map { localized("\(pause.cause); and then not sending: \($0.reason)") }
                 ?? pause.cause
             return Verdict(state: .paused, text: text, code: .paused)
         }
         if let fatal {
-            // A failure is not reported as a remaining step of the setup.
+            // Only conditions of an unfinished setup are reported as its next step. Others are
+            // failures.
             let isTraining = setup.contains {
                 [.posts, .favorites].contains($0.kind) && !$0.isDone
             }

@@ -34,7 +34,7 @@ extension HealthFacts {
 
     private static let allWork = Obstacle.Work.allCases
 
-    /// Returns an obstacle whose proposed commands have the mirror's flags.
+    /// Returns an obstacle, and adds the mirror's flags to the commands that it proposes.
     ///
     /// - Parameter affectedWork: ``Obstacle/stops``; empty for an obstacle that affects no work.
     private func makeObstacle(
@@ -55,7 +55,7 @@ extension HealthFacts {
             remedy: remedy, mender: mender)
     }
 
-    /// `2026-11-20 12:03` on the mirror's clock.
+    /// A time in the mirror's zone, such as `2026-11-20 12:03`.
     private func words(_ date: Date) -> String { LocalTime(date, in: zone ?? .gmt).description }
 
     /// Converts the times in a stored error to the mirror's clock.
@@ -67,9 +67,10 @@ extension HealthFacts {
 
     // MARK: The mirror as a whole
 
+    /// Whether this copy of the mirror is not to be used, because of a move.
     private var isElsewhere: Bool { move?.problem != nil }
 
-    /// Whether the bot has an account that its credentials may open.
+    /// Whether the bot has an account, according to the settings and the stored logins.
     private var hasBot: Bool { accounts[.bot].map { $0.problem == nil } ?? true }
 
     private var moveAndPauseObstacles: [Obstacle] {
@@ -218,8 +219,8 @@ extension HealthFacts {
         }
     }
 
-    /// The obstacles from the state of the human's account, until a person wants the mirror to go
-    /// on.
+    /// The obstacles from the state of the human's account; none once a person has decided that the
+    /// mirror goes on.
     private var standingObstacles: [Obstacle] {
         guard let standing, standing.goesOn == nil, !isElsewhere, hasBot else { return [] }
         let cause = localized("\(standing.words), seen at \(words(standing.since))")
@@ -241,6 +242,7 @@ extension HealthFacts {
             ]
         }
         let network = accounts[.human]?.network.rawValue ?? "NETWORK"
+        // A successor on another server has the form `name@host`.
         let host = standing.successor?.split(separator: "@").dropFirst().first
         let server = host.map { " --server https://\($0)" } ?? ""
         let login = "mirror-bot login \(network) --as human\(server) --rebind"
@@ -321,13 +323,15 @@ extension HealthFacts {
 
     /// Seconds from which on a condition counts as long, although it ends by itself.
     private static let longWait: TimeInterval = 3_600
-    /// Seconds from which on a wait in which nothing is sent is reported: the bot's slots are
-    /// minutes.
+    /// Seconds from which on a wait is reported in which nothing is sent.
+    ///
+    /// Shorter waits hardly matter, because slots are planned to the minute.
     private static let reportedWait: TimeInterval = 60
     /// Seconds after which a failure that was not repeated is ignored.
     private static let waitLifetime: TimeInterval = 86_400
 
-    /// The longest of the waits of an account that are about an operation.
+    /// Returns the longest of an account's waits that apply to an operation; ignores outdated
+    /// waits.
     private func wait(of role: AccountRole, for operation: NetworkError.Operation) -> AccountWait? {
         (waits[role] ?? [])
             .filter {
@@ -336,11 +340,11 @@ extension HealthFacts {
             .max { $0.length < $1.length }
     }
 
-    /// The weight of a wait in which nothing is sent, by its length; `nil` if it is too short, or
-    /// over.
+    /// Returns the weight of a wait in which nothing is sent, by its length; `nil` if the wait is
+    /// too short, or over.
     ///
-    /// A failure after which calls are not put off is reported only if it lasts, because a retry
-    /// may succeed at any time.
+    /// After some failures calls are not put off. Such a failure is reported only if it lasts,
+    /// because a retry may succeed at any time.
     private func weight(of wait: AccountWait) -> Obstacle.Weight? {
         if wait.length >= Self.longWait { return .stops }
         if wait.holdsCalls {
@@ -372,10 +376,11 @@ extension HealthFacts {
             cause: localized("\(brief): \(local(wait.error))"), brief: brief, mender: .later)
     }
 
-    /// The weight of a feed's error, by its duration until now, or until the end that the network
-    /// named.
+    /// Returns the weight of a feed's error, by its duration.
     ///
-    /// - Parameter endsByItself: Whether the error is one that ends by itself within minutes.
+    /// The duration ends now, or at the later time until which the network accepts no calls.
+    ///
+    /// - Parameter endsByItself: Whether such an error usually ends by itself within minutes.
     private func weight(of feed: FeedHealth, since: Date, endsByItself: Bool) -> Obstacle.Weight {
         let isMentions = feed.feed == FeedName.botMentions
         let accountWait = Self.operation(of: feed.feed).flatMap {
@@ -463,7 +468,8 @@ extension HealthFacts {
         let start = Obstacle.Remedy.run(
             "mirror-bot run", text: localized("start one with mirror-bot run"))
         switch worker {
-        // A worker with other mirrors keeps holding a mirror whose own work has ended.
+        // A worker of several mirrors keeps the lease of a mirror whose work has ended, so that the
+        // mirror still counts as running.
         case .running: if let endFault { return [ended(endFault)] }
         case .passes: break
         case .absent:
@@ -554,7 +560,8 @@ extension HealthFacts {
             mender: .unavailable)
     }
 
-    /// The lasting faults, except those of the database, which has an obstacle of its own.
+    /// The lasting faults of a worker at work, except those about its end, the clock and an
+    /// unusable database, which have obstacles of their own.
     private var lastingFaults: [WorkFault] {
         guard worker.isAtWork else { return [] }
         return faults.filter {
@@ -710,6 +717,7 @@ extension HealthFacts {
         feed.hasPrefix("bot-") ? .bot : .human
     }
 
+    /// Returns the kinds of work that a feed serves; empty for a part of the work that is no feed.
     private static func work(of part: String) -> [Obstacle.Work] {
         switch part {
         case FeedName.botMentions: [.hearing]
@@ -729,13 +737,14 @@ extension HealthFacts {
             let affectedWork = Self.work(of: feed.feed)
             switch code {
             case .overBudget?:
-                // The month's budget is an obstacle of its own; the share of a day is renewed on
-                // the next day.
+                // An exhausted month's budget has an obstacle of its own. Otherwise only the day's
+                // share is used up, which is renewed on the next day.
                 guard money?.isSpent != true,
                     !(money?.lacksMentions == true && feed.feed == FeedName.botMentions),
                     !(money?.lacksOwnPosts == true && feed.feed == FeedName.humanPosts)
                 else { return nil }
-                // Learning is spread over the month, so that its feeds wait on most days.
+                // Learning is spread over the month, so that its feeds wait on most days. That is
+                // only a note.
                 guard feed.feed == FeedName.botMentions else {
                     return makeObstacle(
                         .feedWaits, .note, affecting: affectedWork, since: since, cause: cause,
@@ -761,7 +770,7 @@ extension HealthFacts {
                     mender: .unavailable)
             default: break
             }
-            // A refusal of the account is an obstacle of its own.
+            // A refusal of the account has an obstacle of its own.
             if let code, [.unauthorized, .missingScope, .accountDisabled].contains(code),
                 refusals[Self.role(of: feed.feed)] != nil
             {
@@ -822,6 +831,7 @@ extension HealthFacts {
 
     private var partObstacles: [Obstacle] {
         var obstacles: [Obstacle] = []
+        // `workerObstacles` reports the faults of these parts.
         let special = [WorkFault.start, WorkFault.publisher, FeedName.botMentions]
         for fault in lastingFaults
         where !special.contains(fault.part) && !unreadFeeds.contains(fault.part) {
@@ -904,6 +914,7 @@ extension HealthFacts {
     private var clock: [Obstacle] {
         let fault = faults.first { $0.part == WorkFault.clock }
         guard let lead = clockLead, abs(lead) > Self.clockTolerance else {
+            // Without a measurement, a noted fault of the clock is reported.
             guard clockLead == nil, let fault, worker.isAtWork else { return [] }
             return [
                 wrongClock(since: fault.since, difference: fault.error, brief: localized("far"))
@@ -1014,7 +1025,8 @@ extension HealthFacts {
         return obstacles + classifierObstacles
     }
 
-    /// If none of so many posts was worth a favorite, the threshold is too high.
+    /// The number of seen posts from which on a threshold counts as too high if none of them
+    /// reached it.
     private static let enoughSeen = 1_000
 
     private var classifierObstacles: [Obstacle] {
@@ -1097,7 +1109,7 @@ extension HealthFacts {
                     text: steps.joined(by: .semicolon)))
     }
 
-    /// The steps that bring the posts still to be learned.
+    /// The steps by which the classifier learns the favorites and normals that it still needs.
     private var stepsToLearn: [String] {
         let lacksFavorites = learned.favorites < learned.needed
         let lacksNormals = learned.normals < learned.needed

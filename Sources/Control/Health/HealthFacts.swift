@@ -10,15 +10,17 @@ package import Settings
 /// leads to no obstacle.
 package struct HealthFacts: Equatable, Sendable {
     package var now: Date
-    /// The flags without which a proposed command would mean another mirror.
+    /// The command-line flags that a proposed command needs to apply to this mirror.
     package var flags: [String] = []
     /// Why a stored setting of the mirror cannot be used; nil if all can.
     package var settingProblem: String?
-    /// The mirror's clock, on which causes name times; UTC until it is known.
+    /// The mirror's time zone, in which obstacles name times; nil while unknown, so that UTC is
+    /// used.
     package var zone: TimeZone?
-    /// The zone that an archive named, to be proposed where none is set.
+    /// The time zone that an archive named; it is proposed to a person if no zone is set.
     package var proposedZone: String?
-    /// A sentence that `TIME_ZONE` is not yet the zone in which minutes are recorded; nil if it is.
+    /// A sentence which says that minutes are not recorded in the zone `TIME_ZONE` yet; nil if they
+    /// are.
     package var zoneToCome: String?
     /// The zone that the mirror adopted and its source, as a sentence; nil if a person named the
     /// zone.
@@ -35,7 +37,7 @@ package struct HealthFacts: Equatable, Sendable {
     package var accounts: [AccountRole: AccountFact] = [:]
     /// Whether the credentials of both roles certainly open one account.
     package var areAccountsSame = false
-    /// Since when, and how, a network refuses the credentials of an account.
+    /// The refusals of credentials by a network, with their beginnings and errors, by account.
     package var refusals: [AccountRole: WorkFault] = [:]
     /// The calls that a network puts off, or that fail, by account.
     package var waits: [AccountRole: [AccountWait]] = [:]
@@ -59,8 +61,8 @@ package struct HealthFacts: Equatable, Sendable {
     package var consent = ConsentFact.given
     /// The state of the human's account; nil if the account is in use as usual.
     package var standing: HumanStanding?
-    /// Sentences about bots that the bot's server added or removed since the operator was shown its
-    /// rules.
+    /// The number of sentences about bots that the bot's server added or removed since the operator
+    /// was shown its rules.
     package var changedRules = 0
     package var deliberateLimits = DeliberateLimits()
 
@@ -72,7 +74,7 @@ package struct HealthFacts: Equatable, Sendable {
     /// check whether they still exist; nil if there are none, or if the operator trusts the
     /// archive.
     package var unverified: UnverifiedPosts?
-    /// Whether it is known that no text of the archive may be posted by itself at any time.
+    /// Whether it is known that no text of the archive may ever be posted, other than as a reply.
     package var isWithoutText = false
     /// Whether today's stored plan has no slots.
     package var isSilentDay = false
@@ -81,17 +83,18 @@ package struct HealthFacts: Equatable, Sendable {
     package var learned = LearnedFact()
     /// The part of the classifier that this process lacks; nil if it has all, or did not check.
     package var classifierLack: ClassifierLack?
-    /// Favorites that were given or planned today.
+    /// The number of favorites that were given or planned today.
     package var favoritesToday = 0
 
-    /// Actions that wait for a person.
+    /// The number of actions that wait for a person's decision.
     package var suggestions = 0
-    /// Posts of the bot that outlived their originals.
+    /// The number of the bot's posts whose undo is proposed to a person, because they outlived
+    /// their originals.
     package var proposedUndos = 0
     /// Actions of the last day that may or may not have arrived, each as `post ID`, the newest
     /// first.
     package var unconfirmed: [String] = []
-    /// Rows of actions that this version does not understand, a sentence each.
+    /// One sentence about each stored action that this version does not understand.
     package var setAside: [String] = []
     /// Probes and changes of the profile that are not over, the oldest first.
     package var effects: [Effect] = []
@@ -143,7 +146,8 @@ package struct StoreFault: Equatable, Sendable {
 /// The state of the worker of a mirror.
 package enum WorkerFact: Equatable, Sendable {
     case running
-    /// A worker has not released the mirror, but its last beat was `silence` seconds ago.
+    /// A worker has not released the mirror, but its last heartbeat was `silence` seconds ago,
+    /// longer than `limit` seconds.
     case late(silence: TimeInterval, limit: TimeInterval)
     /// `run --once` is called regularly, and last ended at that time.
     case passes(last: Date)
@@ -154,19 +158,21 @@ package enum WorkerFact: Equatable, Sendable {
     /// The multiple of the usual interval after which the next call of `run --once` is overdue.
     private static let overdueFactor = 2.5
     /// The shortest time, in seconds, after which the next call of `run --once` is overdue: a call
-    /// may wait as long for a slot.
+    /// may wait that long for a slot.
     private static let shortestPassLimit: TimeInterval = 900
     /// The longest interval, in seconds, between calls that count as regular.
     private static let longestInterval: TimeInterval = 2 * 86_400
 
     /// - Parameters:
-    ///   - silence: Seconds since the last beat of a lease that was not given back; nil for none.
-    ///   - limit: The age in seconds from which on a beat is too old.
+    ///   - silence: Seconds since the last heartbeat of a worker that has not released its lease;
+    ///     nil if there is no such lease.
+    ///   - limit: The age in seconds from which on a heartbeat is too old.
     ///   - lastPass: When `run --once` last ended; nil if a permanent worker has held the mirror
     ///     since.
-    ///   - interval: Seconds between the last two ends; nil before there were two.
+    ///   - interval: Seconds between the last two ends of `run --once`; nil before there were two.
     ///   - now: The present.
-    ///   - isLimitGiven: Whether a person chose the limit, so that it counts for passes too.
+    ///   - isLimitGiven: Whether a person chose the limit; it then applies to calls of `run --once`
+    ///     too.
     package init(
         silence: TimeInterval?, limit: TimeInterval, lastPass: Date?, interval: TimeInterval?,
         now: Date,
@@ -236,7 +242,8 @@ package struct DeliberateLimits: Equatable, Sendable {
     package var isAlwaysQuiet = false
     /// The end of the present quiet hours, as `HH:MM`; nil outside of quiet hours.
     package var quietUntil: String?
-    /// A sentence that `HOLD_WHILE_ACTIVE` has no effect, and why; nil if it has an effect.
+    /// A sentence which says that `HOLD_WHILE_ACTIVE` has no effect, and why; nil if the setting
+    /// has an effect or is not used.
     package var uselessHold: String?
     /// The favorite rate above which a post is a favorite (`FAVORITE_RATE_THRESHOLD`).
     package var threshold = Setting.favoriteRateThreshold.fallback
@@ -246,7 +253,8 @@ package struct DeliberateLimits: Equatable, Sendable {
 
 /// A part of the classifier that a process cannot use, and why.
 ///
-/// A worker that lacks it stores a fault of its own; this is about the process that reads facts.
+/// This concerns the process that reads the facts. A worker without that part stores a fault
+/// instead.
 package enum ClassifierLack: Equatable, Sendable {
     /// The dictionary cannot be opened.
     case dictionary(String)
@@ -262,7 +270,7 @@ package struct LearnedFact: Equatable, Sendable {
     package var seen = 0
     /// The number of favorites, and of normals, that are needed before the bot favorites a post.
     package var needed = 0
-    /// Whether a favorite was ever decided on, as far as they are kept.
+    /// Whether a decision about a favorite is stored; old decisions are deleted.
     package var hasDecided = false
 
     var isEnough: Bool { favorites >= needed && normals >= needed }
@@ -283,8 +291,8 @@ extension WorkFault {
 /// The extent of the archived posts that the bot cannot check, because the human has no account on
 /// their networks here.
 package struct UnverifiedPosts: Equatable, Sendable {
-    /// Whether these are all posts of the archive, rather than only those of another network than
-    /// the human's.
+    /// Whether these are all posts of the archive; false if the archive also has posts of the
+    /// human's network.
     package var isAll: Bool
     /// Whether the operator decided that these posts are not to be published.
     package var isDecided: Bool

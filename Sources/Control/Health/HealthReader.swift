@@ -28,13 +28,14 @@ struct HealthReading: Sendable {
     let nextStoredPost: Date?
 }
 
-/// Reads the facts of the health of mirrors, with a few statements for ``mirrorsAtOnce`` mirrors.
+/// Reads the facts of the health of mirrors, with a few SQL statements for each ``mirrorsAtOnce``
+/// mirrors.
 ///
 /// It changes nothing.
 ///
-/// A single mirror is read in the same way as a list, so that all reports of a mirror agree. A
-/// mirror with rows or settings that cannot be used has an obstacle of its own, and hides no other
-/// mirror.
+/// A single mirror is read in the same way as a list, so that all reports of a mirror agree. If
+/// rows or settings of a mirror cannot be used, that is an obstacle of this mirror; the other
+/// mirrors are read all the same.
 struct HealthReader {
     /// The most mirrors that share a statement.
     static let mirrorsAtOnce = 500
@@ -47,8 +48,8 @@ struct HealthReader {
 
     /// - Parameters:
     ///   - installation: The installation with the mirrors.
-    ///   - silence: The age in seconds from which on a worker's last beat is too old; nil for the
-    ///     usual limit.
+    ///   - silence: The age in seconds from which on a worker's last heartbeat is too old; nil for
+    ///     the usual limit.
     init(_ installation: Installation, silence: TimeInterval? = nil) {
         self.installation = installation
         self.silence = silence
@@ -63,8 +64,8 @@ struct HealthReader {
     ///   - mirrors: Their names and records.
     ///   - pulses: The live state of the workers of this process, by mirror.
     ///   - now: The present.
-    /// - Returns: The facts in the same order, without those that need the classifier, the plan or
-    ///   rows of another version.
+    /// - Returns: The facts in the same order. Facts that need the classifier, the plan, or stored
+    ///   actions of another version are missing.
     /// - Throws: The store's error.
     func readings(
         of mirrors: [(name: String, record: MirrorRecord)], pulses: [String: WorkerPulse] = [:],
@@ -185,8 +186,8 @@ struct HealthReader {
         return facts
     }
 
-    /// The recorded consent; before the first start, also a consent that the start will find in the
-    /// settings.
+    /// Returns the recorded consent; before the first start, also a consent that the start will
+    /// record.
     private func consent(
         _ record: MirrorRecord, _ accounts: FoundAccounts, _ configuration: MirrorSettings
     ) -> ConsentFact {
@@ -207,7 +208,10 @@ struct HealthReader {
             isAll: otherNetworks == networks, isDecided: configuration.archiveTrust == false)
     }
 
-    /// Sets the faults of the work: those of this process, which may be newer, and stored ones.
+    /// Sets the faults of the work.
+    ///
+    /// A fault that this process noted replaces the stored fault of the same part, because it may
+    /// be newer. With a pulse, no stored fault is used.
     private func setFaults(
         of mirror: String, stored: [WorkFault], pulse: WorkerPulse?, in facts: inout HealthFacts
     ) {
@@ -323,8 +327,8 @@ struct HealthReader {
 
     // MARK: Rows
 
-    /// The names of the mirrors with a text that may be posted, with a statement for each kind of
-    /// filter.
+    /// Returns the names of the mirrors with a text that may be posted; runs one statement for each
+    /// different filter.
     private func mirrorsWithText(_ opened: [Opened]) async throws -> Set<String> {
         var names: Set<String> = []
         for (filter, group) in Dictionary(grouping: opened, by: { $0.mirror.textFilter() }) {
@@ -333,8 +337,8 @@ struct HealthReader {
         return names
     }
 
-    /// Reads the rows from which the checklists are made, except posts, of the mirrors that have
-    /// not worked yet.
+    /// Reads the rows for the setup checklists, except posts, of the mirrors that have not worked
+    /// yet.
     private func setups(_ opened: [Opened]) async throws -> [String: SetupRows] {
         let unset = opened.filter(\.isUnset)
         guard !unset.isEmpty else { return [:] }
@@ -359,8 +363,9 @@ struct HealthReader {
     ///
     /// A single statement reads the counts of many mirrors; its cost does not grow with an archive.
     private struct HealthNumbers {
-        /// The networks of the archived posts: the first and the last by name, which are all if
-        /// there are two at most.
+        /// The first and the last by name of the networks with archived posts.
+        ///
+        /// These are all such networks if there are at most two.
         var networks: Set<String> = []
         var suggestions = 0
         var proposedUndos = 0
@@ -461,7 +466,7 @@ struct HealthReader {
         return StoreFault(kind, refused.error, since: refused.since)
     }
 
-    /// Whether the database takes no changes, found without trying one.
+    /// Returns a fault if the database is read-only, found without trying a change.
     private func refusalOfChanges() async throws -> StoreFault? {
         switch installation.process.storage {
         case .sqlite(let path):
@@ -532,7 +537,8 @@ struct HealthReader {
         if let zone, !limits.isAlwaysQuiet {
             let minute = LocalTime(now, in: zone).minute
             if quiet.contains(minute) {
-                // Minutes after midnight follow those before it.
+                // The hour and minute wrap around, so that minutes after midnight follow those
+                // before it.
                 let laterMinutes = (1..<MinuteOfDay.count).lazy.map {
                     MinuteOfDay(hour: 0, minute: minute.value + $0)
                 }
@@ -550,7 +556,7 @@ extension WorkerFact {
     /// Reads the state of the worker from the mirror's lease.
     ///
     /// - Parameters:
-    ///   - limit: The age in seconds from which on a beat is too old; nil for the usual limit.
+    ///   - limit: The age in seconds from which on a heartbeat is too old; nil for the usual limit.
     ///   - rate: `WallClock.rate` of the clock that shows `now`.
     init(_ lease: LeaseRecord?, limit: TimeInterval? = nil, rate: Double = 1, now: Date) {
         self.init(
@@ -584,16 +590,16 @@ extension FoundAccounts {
 }
 
 extension FoundAccounts {
-    /// Whether a start finds the human's agreement in the settings: the owner's login, or the
-    /// operator's statement.
+    /// Whether a start would find the human's agreement: a login of the human's account, or the
+    /// operator's statement in the settings.
     func willAgree(_ configuration: MirrorSettings) -> Bool {
         configuration.statedConsent != nil || accounts[.human]?.credentials.opensAccount == true
     }
 }
 
 extension MirrorSettings {
-    /// A sentence that posts are meant to wait while the human is active, but that no account shows
-    /// this; nil if that is not so.
+    /// A sentence which says that `HOLD_WHILE_ACTIVE` has no effect, because there is no account of
+    /// the human whose activity can be read; nil if it has an effect or is not set.
     func uselessHold(_ accounts: FoundAccounts) -> String? {
         guard holdWhileActive != nil, accounts.accounts[.human] == nil else { return nil }
         return
@@ -604,7 +610,7 @@ extension MirrorSettings {
 }
 
 extension HumanMirror {
-    /// Seconds after which a worker that has not beaten counts as gone.
+    /// Seconds without a heartbeat after which a worker counts as gone.
     package static let usualSilence: TimeInterval = 60
 
     /// Returns the health of the mirror, according to the database, the settings and this process.
@@ -613,15 +619,16 @@ extension HumanMirror {
     ///
     /// - Parameters:
     ///   - now: The present.
-    ///   - silence: The age in seconds from which on a worker's last beat is too old; nil for the
-    ///     usual limit.
+    ///   - silence: The age in seconds from which on a worker's last heartbeat is too old; nil for
+    ///     the usual limit.
     /// - Returns: Obstacles and verdict.
     /// - Throws: The store's error.
     package func health(now: Date, silence: TimeInterval? = nil) async throws -> Health {
         let reading = try await HealthReader(installation, silence: silence).reading(
             of: self, now: now)
         let health = Health(reading.facts)
-        // No other verdict names the next post, for which plans may have to be drawn.
+        // Only this verdict names the next post. For other verdicts it is not looked up, because
+        // plans may have to be drawn for that.
         guard health.verdict.state == .healthy else { return health }
         return Health(reading.facts, next: try await nextPost(reading, now: now), now: now)
     }

@@ -10,12 +10,13 @@ package struct MirrorOwnership: Equatable, Sendable {
     package private(set) var owned: [String: Int] = [:]
     /// Mirrors without a worker that live here and are not paused.
     package private(set) var unowned = 0
-    /// The largest delay of a living worker's passes in seconds, within the last minute.
+    /// The largest delay of each living worker's passes within the last minute, in seconds, by the
+    /// worker's name.
     package private(set) var lateness: [String: TimeInterval] = [:]
 
     /// Counts the mirrors of a database.
     ///
-    /// A mirror for which `run --once` is called regularly counts as neither.
+    /// A mirror for which `run --once` is called regularly counts neither as owned nor as unowned.
     ///
     /// - Parameters:
     ///   - mirrors: All mirrors.

@@ -35,7 +35,7 @@ package enum NoticeCause: String, CaseIterable, Codable, Sendable {
         case .stopped, .budget, .review: 0
         case .database: 300
         case .clock: 600
-        // A lasting refusal ends the worker after 12 minutes, which is reported at once.
+        // A lasting refusal ends the worker after 12 minutes, and the end is reported at once.
         case .refused, .humanRefused, .failing: 900
         case .unreachable, .idle: 3_600
         }
@@ -121,7 +121,9 @@ package enum NoticeFinding: Equatable, Sendable {
     case isOver
 }
 
-/// A message to a person, sent once a day for each cause, and once when it is over.
+/// A message to a person about a condition.
+///
+/// It is sent once a day for each cause, and once when the condition is over.
 ///
 /// Contains no text of other people or servers, no handle and no secret.
 package struct Notice: Codable, Equatable, Sendable {

@@ -16,7 +16,7 @@ package struct Obstacle: Codable, Equatable, Sendable {
         case learning
     }
 
-    /// How much of ``Obstacle/stops`` is lost.
+    /// How much of the work in ``Obstacle/stops`` is lost.
     package enum Weight: String, CaseIterable, Codable, Sendable {
         /// All of it, until somebody or something ends the condition.
         case stops
@@ -52,7 +52,8 @@ package struct Obstacle: Codable, Equatable, Sendable {
     package var code: Code
     /// When the condition began; nil if that is not known.
     package var since: Date?
-    /// The parts of the work that it concerns; empty for a ``Weight/note`` about none.
+    /// The parts of the work that the condition concerns; empty for a ``Weight/note`` that concerns
+    /// none.
     package var stops: [Work]
     package var weight: Weight
     /// The condition in words, with times on the mirror's clock.
@@ -64,7 +65,7 @@ package struct Obstacle: Codable, Equatable, Sendable {
     package var brief: String
     /// The remedy; nil if no person has to act, or if ``cause`` says what to do.
     package var remedy: Remedy?
-    /// The party that can end it; decides on exit codes.
+    /// The party that can end the condition; determines exit codes.
     package var mender: Finding.Cause
 
     /// Whether the whole of a kind of work that people wait for is lost: posts and replies, or
@@ -96,7 +97,9 @@ extension Obstacle {
     package enum Code: String, CaseIterable, Codable, Sendable {
         // The mirror as a whole.
         case settingUnusable = "setting-unusable"
+        /// The mirror was moved to another database.
         case moved
+        /// The mirror is being moved into this database, and its copy is not complete yet.
         case arriving
         /// The mirror has retired: it is over, as a person wanted it.
         case retired
@@ -142,6 +145,7 @@ extension Obstacle {
         case policyUnacknowledged = "policy-unacknowledged"
         case pastUnknown = "past-unknown"
         case archiveEmpty = "archive-empty"
+        /// None of the texts may be posted, other than as a reply.
         case noFitText = "no-fit-text"
         /// The bot cannot check whether archived posts still exist.
         case postsUnverified = "posts-unverified"
@@ -154,8 +158,10 @@ extension Obstacle {
         case feedUnread = "feed-unread"
         case feedWaits = "feed-waits"
         case itemsUnreadable = "items-unreadable"
+        /// Items of a feed of some past time cannot be read any more.
         case itemsUnreached = "items-unreached"
         case unconfirmed
+        /// Rows of actions cannot be understood by this version.
         case rowsSetAside = "rows-set-aside"
         /// A probe or a change of the profile was interrupted.
         case effectOpen = "effect-open"
@@ -166,9 +172,11 @@ extension Obstacle {
         /// The rules of the bot's server about bots differ from those that the operator was shown.
         case rulesChanged = "rules-changed"
         // The plan, as the settings want it.
+        /// Minutes are not recorded in the zone `TIME_ZONE` yet.
         case zoneToCome = "zone-to-come"
         /// No person named the time zone.
         case zoneAdopted = "zone-adopted"
+        /// `HOLD_WHILE_ACTIVE` has no effect, because no account of the human can be read.
         case holdUseless = "hold-useless"
         case onlyAnswers = "only-answers"
         case noAnswers = "no-answers"
@@ -199,7 +207,7 @@ extension Obstacle {
         /// The human uses another account now, according to the network.
         case humanMoved = "human-moved"
 
-        /// Whether the condition is one of the process that reads the facts, not of the worker.
+        /// Whether the condition concerns the process that reads the facts, and not the worker.
         var isOfThisProcess: Bool { [.dictionaryMissing, .countsUnavailable].contains(self) }
 
         /// The subject of the condition in the findings of `doctor`.

@@ -13,7 +13,7 @@ package struct SetupStep: Codable, Equatable, Sendable {
     package var kind: Kind
     package var isDone: Bool
     package var text: String
-    /// The command for it.
+    /// The command that does the step.
     package var command: String
     /// The missing settings, or a note about the value; nil if the text is enough.
     package var detail: String?

@@ -13,7 +13,7 @@ extension HumanMirror {
     /// Contacts no network: the progress is read from the settings and the database.
     ///
     /// - Parameter networks: The networks that a person named for missing accounts.
-    /// - Returns: The steps, done or not. A login that cannot be opened counts as made.
+    /// - Returns: The steps, done or not. A login that cannot be opened counts as missing.
     /// - Throws: The store's error.
     package func setupSteps(on networks: [AccountRole: NetworkName] = [:]) async throws
         -> [SetupStep]
@@ -38,7 +38,7 @@ extension HumanMirror {
     ///   - record: The mirror's row.
     ///   - accounts: Its accounts.
     ///   - posts: The number of archived posts.
-    ///   - networks: As above.
+    ///   - networks: The networks that a person named for missing accounts.
     /// - Returns: The steps, done or not.
     /// - Throws: The store's error.
     func setupSteps(
@@ -158,8 +158,9 @@ extension HumanMirror {
         ]
     }
 
-    /// Whether a person named the time zone: the mirror works with an adopted one, but a person
-    /// should confirm it once.
+    /// Whether a person named the time zone.
+    ///
+    /// The mirror works with an adopted zone too, but a person should confirm that zone once.
     private func hasZone(_ record: MirrorRecord) -> Bool {
         configuration.timeZone != nil || record.timeZone != nil && record.timeZoneSource == nil
     }
@@ -219,7 +220,8 @@ extension HumanMirror {
         return SetupRows.trainings(try await feeds.trainingLeft())
     }
 
-    /// Whether any favorites were learned.
+    /// Whether posts with labels are stored, from which favorites are learned; false if favorites
+    /// are off.
     private func hasExamples() async throws -> Bool {
         guard configuration.favoriteMode != .off else { return false }
         let rows = try await storage.query(
@@ -253,7 +255,7 @@ struct SetupRows {
 }
 
 extension MissingPart {
-    /// The steps that this part needs first, and the step that makes it.
+    /// The steps of the checklist that provide this part: those on which it depends, and its own.
     fileprivate var steps: Set<SetupStep.Kind> {
         switch self {
         case .account(.human): [.human]

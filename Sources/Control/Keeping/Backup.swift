@@ -125,7 +125,8 @@ enum ScheduledBackup {
         first.dropLast(end.count) < second.dropLast(end.count)
     }
 
-    /// The entries of a folder with such names, of any kind.
+    /// Returns the names of a folder's entries that are names of scheduled backups; the entries may
+    /// be of any kind.
     ///
     /// - Throws: An error for a folder that cannot be read.
     static func names(in folder: String) throws -> [String] {

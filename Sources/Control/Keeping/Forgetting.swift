@@ -28,7 +28,7 @@ package struct Forgetting: Sendable {
         package let removed: Int
         /// The waiting actions that got another text or were skipped, as they are now.
         package let changed: [Action]
-        /// The actions in flight at that moment that may have such a text.
+        /// The posts and replies that were in flight at that moment, and may have such a text.
         package let left: [Action]
     }
 
@@ -71,7 +71,7 @@ package struct Forgetting: Sendable {
         return try subject(Muted.Entry(word: word), problem: problem)
     }
 
-    /// A day of every year, such as `12-24`, or of one, such as `2019-12-24`.
+    /// A day of every year, such as `12-24`, or of one year, such as `2019-12-24`.
     package static func subject(day: String) throws -> Subject {
         let entry = LocalDay(day).map { Muted.Entry.span($0...$0) } ?? Muted.Entry(day: day)
         return try subject(
@@ -191,7 +191,7 @@ package struct Forgetting: Sendable {
 
     /// Allows a forgotten post to be archived again.
     ///
-    /// - Parameter word: The id of the post, or its name in ``list()``.
+    /// - Parameter word: The id of the post, or its digest in ``list()``.
     /// - Returns: False if no such post was forgotten.
     /// - Throws: The store's error.
     package func undo(post word: String) async throws -> Bool {
@@ -202,7 +202,8 @@ package struct Forgetting: Sendable {
         return try await archive.readmit(word)
     }
 
-    /// Reads the forgotten and muted entries, the latest first; of posts and people only digests.
+    /// Reads the forgotten and muted entries, the latest first; entries of posts and people contain
+    /// only digests.
     ///
     /// - Throws: The store's error.
     package func list() async throws -> [Forgotten] {
@@ -274,7 +275,7 @@ package struct ForgetList: Codable, Equatable, Sendable {
 package struct Forgotten: Codable, Equatable, Sendable {
     /// `post`, `person`, `word`, `day` or `span`.
     package let kind: String
-    /// The muted word, day or span; of posts and people a digest.
+    /// The muted word, day or span; for a post or a person, a digest.
     package let value: String
     package let noted: Date
     /// The digest of the muting, for ending it; nil for posts and people.
@@ -336,7 +337,7 @@ extension HumanMirror {
             accounts, quoting: postsAboutThem, now: now)
         try await feeds.forget(accounts)
         let posts = try await people.forget(accounts, keeping: ledger.inUse, now: now)
-        // A page with their posts may have been in flight when they were denied.
+        // A page of a feed with their posts may have been in flight when they were denied.
         unlearned += try await unlearn(names, now: now)
         try await people.removeRecords(of: accounts, wholly: ledger.underWay == 0)
         return PersonForgotten(

@@ -56,7 +56,7 @@ package struct RememberText: PersonOperation {
 
 /// A person's request to forget something, as they type it.
 package enum ForgettingWish: Codable, Equatable, Sendable {
-    /// The address or id of an archived post; for ``RememberText`` also the digest in its place.
+    /// The address or id of an archived post; for ``RememberText``, a digest may take its place.
     case post(String)
     case word(String)
     /// A day of every year, such as `12-24`, or of one year, such as `2019-12-24`.

@@ -36,9 +36,10 @@ package struct MirrorMove: Sendable {
         package var written = 0
     }
 
-    /// Rows that are compared at once.
+    /// The most rows that are compared at once.
     static let pageSize = 500
-    /// Changes of the old copy after which the move is given up.
+    /// The most comparisons of all rows; then the move is given up, because the old copy keeps
+    /// changing.
     private static let attempts = 5
 
     private let source: Place
@@ -416,7 +417,7 @@ private struct MirrorRows: Sendable {
     private func row(_ row: SQLRow) throws -> Row { try shape.columns.map(row.value) }
 
     private func key(of row: Row) -> Key {
-        // Every column of the key is one of the columns.
+        // Every column of the key is one of the columns, so the 0 is never used.
         shape.key.map { column in row[shape.columns.firstIndex(of: column) ?? 0] }
     }
 
@@ -459,8 +460,10 @@ private struct Census: Equatable, Sendable {
         }
     }
 
-    /// Different rows have different texts: each value states its type, and none contains the NUL
-    /// that separates them.
+    /// Returns a digest of a row.
+    ///
+    /// Different rows have different texts to digest: each value states its type, and none contains
+    /// the NUL that separates them.
     private static func digest(_ row: [SQLValue]) -> (low: UInt64, high: UInt64) {
         let digest = StableHash.digest(
             of: row.map { value in

@@ -143,8 +143,8 @@ package struct MirrorRestore: Sendable {
         return receipt
     }
 
-    /// Whether the mirror worked here before the backup ends, so that none of its actions can be
-    /// missing.
+    /// Whether this database knows all actions of the mirror since the end of the backup, because
+    /// the mirror had started here by then.
     private func isKnown(until end: Date?, startedAt start: Date?) -> Bool {
         guard let end else { return true }
         return start.map { $0 <= end } ?? false
@@ -199,9 +199,11 @@ package struct MirrorRestore: Sendable {
             connection)
     }
 
-    /// Takes over the mirror's row of the backup, except the mirror's start, place and pause; the
-    /// state of the human's account, the consent or stop, and a retirement are taken over only if
-    /// this database does not know them.
+    /// Takes over the mirror's row of the backup, except the mirror's start, place and pause.
+    ///
+    /// The state of the human's account, the consent or stop, and a retirement are taken over only
+    /// if this database does not know them. Accounts, handles, the time zone and the past stay if
+    /// the backup does not know them.
     private func takeOverRow(
         of mirror: String, _ shape: TableShape, on connection: any StorageConnection
     )
@@ -243,7 +245,7 @@ package struct MirrorRestore: Sendable {
             ON CONFLICT (mirror) DO UPDATE SET \(unsafe: changes.joined(separator: ", ")),
                 activated_ms = COALESCE(mirrors.activated_ms, excluded.activated_ms)
             """)
-        // Makes the row of a mirror of which the backup has posts alone.
+        // Makes the row of a mirror of which the backup has posts, but no row.
         try connection.execute(
             """
             INSERT INTO mirrors (mirror, created_ms) VALUES (\(mirror), \(now.milliseconds))
@@ -275,7 +277,8 @@ package struct MirrorRestore: Sendable {
     /// The last activity of the backup's mirror.
     private func lastWork(of mirror: String, on connection: any StorageConnection) throws -> Date? {
         let backup: SQL = "\(unsafe: Self.backup)"
-        // Waiting actions were ended a moment ago, and have that time now.
+        // The waiting actions of the backup were ended by `prepare`, and have the time `now` since
+        // then, so they are left out.
         return try connection.query(
             """
             SELECT MAX(at_ms) AS last_ms FROM (
@@ -290,6 +293,9 @@ package struct MirrorRestore: Sendable {
         ).first?.optionalDate("last_ms")
     }
 
+    /// Returns the people whom this database denies and the backup does not.
+    ///
+    /// Identities that begin with `#` are those of forgotten people.
     private func denied(of mirror: String, on connection: any StorageConnection) throws
         -> [AccountID]
     {

@@ -162,6 +162,8 @@ package struct Restoration: Sendable {
         }
     }
 
+    /// Determines the state of the present database.
+    ///
     /// - Throws: `ConfigurationError` for a database that only an earlier program can bring up to
     ///   date, so that it is neither merged nor replaced.
     private func presentDatabase() async throws -> PresentDatabase {
@@ -184,7 +186,7 @@ package struct Restoration: Sendable {
         } catch let error as ConfigurationError {
             throw error
         } catch {
-            // The next step reports why it cannot be opened.
+            // The next step opens the database again, and reports why that fails.
             return .readable
         }
     }

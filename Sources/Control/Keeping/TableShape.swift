@@ -8,7 +8,9 @@ package struct TableShape: Sendable {
     }
 
     package let name: String
-    /// In the order of the table, which may differ between engines and older and newer databases.
+    /// The columns in the order of the table.
+    ///
+    /// The order may differ between engines, and between older and newer databases.
     package let columns: [Column]
     /// The columns of the primary key, in its order.
     package let key: [Column]

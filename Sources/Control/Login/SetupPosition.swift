@@ -9,7 +9,7 @@ package import Settings
 
 /// The stored state on which the next step of a setup depends.
 package struct SetupPosition: Sendable {
-    /// Empty once the mirror has worked.
+    /// The checklist of the setup; empty once the mirror has worked.
     package let steps: [SetupStep]
     /// The proposed network for an account that is missing.
     package let networks: [AccountRole: NetworkName]
@@ -25,7 +25,7 @@ package struct SetupPosition: Sendable {
     /// Steps without which a worker cannot start, or has nothing to post.
     private static let vitalSteps: Set<SetupStep.Kind> = [.human, .bot, .posts, .timeZone]
 
-    /// The steps that are not done, without the start.
+    /// The steps that are not done, except the start of the worker.
     package var openSteps: [SetupStep] { steps.filter { !$0.isDone && $0.kind != .start } }
 
     /// Whether a worker can start.

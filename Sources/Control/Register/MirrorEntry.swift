@@ -10,9 +10,9 @@ package import Settings
 ///     {"name": "ann", "settings": {…}, "credentials": {"bot": {"network": "mastodon",
 ///     "server": "https://social.example", "access_token": "…"}}}
 ///
-/// A setting has the name of its variable; a credential has that of its variable in lower case,
-/// without the role. The type is not `Codable`, because it contains secrets; none of its errors
-/// contains a value.
+/// The key of a setting is the name of its variable. The key of a credential is the name of its
+/// variable in lower case, without the role. The type is not `Codable`, because it contains
+/// secrets; none of its errors contains a value.
 package struct MirrorEntry: Sendable {
     package var name: String
     /// The values of the settings, by the names of their variables.
@@ -174,6 +174,7 @@ package struct MirrorEntry: Sendable {
         return isName ? name : localized("(a name that is not shown)")
     }
 
+    /// Returns the text if it is not empty, not too long and without control characters.
     fileprivate static func checked(_ text: String, _ field: String) throws(EntryProblem) -> String
     {
         guard !text.isEmpty else { throw EntryProblem(field, localized("is empty")) }

@@ -13,7 +13,7 @@ import Storage
 package struct MirrorRegister: Sendable {
     /// The longest input of an import, in bytes; it is kept in memory.
     package static let maximumBytes = 64 * 1_024 * 1_024
-    /// Mirrors that are read, checked or written at a time.
+    /// The number of mirrors that are read, checked or written at a time.
     static let batchSize = 200
     /// The most problems in a report; further ones are counted.
     static let listedProblems = 20
@@ -26,7 +26,7 @@ package struct MirrorRegister: Sendable {
     private var storage: any StorageEngine { installation.storage }
     private var now: Date { installation.clock.now }
 
-    /// A vault from which that of each mirror is derived; see `CredentialVault.of(_:)`.
+    /// The vault from which the vault of each mirror is derived; see `CredentialVault.of(_:)`.
     private var vault: CredentialVault { installation.vault(of: MirrorSettings.defaultMirror) }
 
     /// Returns the desks of mirrors.
@@ -68,9 +68,9 @@ package struct MirrorRegister: Sendable {
 
     // MARK: Importing
 
-    /// Imports mirrors from JSON lines, see ``MirrorEntry``; settings and logins that a line does
-    /// not contain stay.
+    /// Imports mirrors from JSON lines, see ``MirrorEntry``.
     ///
+    /// Stored settings and logins of a mirror stay unchanged if its line does not contain them.
     /// All lines are checked before the first is stored; if there is a problem, nothing is stored.
     /// Importing the same input again changes nothing.
     ///
@@ -148,7 +148,7 @@ package struct MirrorRegister: Sendable {
         var unchanged = 0
     }
 
-    /// Stores the differences, in one transaction.
+    /// Stores the settings and logins that differ from the stored ones, in one transaction.
     ///
     /// - Parameter onlyNew: Whether to leave existing mirrors unchanged.
     private func write(
@@ -202,7 +202,7 @@ package struct MirrorRegister: Sendable {
     /// break.
     ///
     /// - Parameter withSecrets: Whether the lines contain the secrets of the logins.
-    /// - Returns: The number of mirrors, and the omitted secrets of logins.
+    /// - Returns: The number of mirrors, and the names of those whose secrets were left out.
     /// - Throws: `ConfigurationError` for a login that the key does not open; what `body` throws;
     ///   the store's error.
     package func export(withSecrets: Bool, _ body: (String) throws -> Void) async throws
@@ -249,15 +249,16 @@ package struct MirrorAddition: PersonOutcome {
 package struct ImportReport: PersonOutcome {
     package private(set) var schema = "mirror-bot/import/1"
     package let isDryRun: Bool
-    /// Lines with a mirror.
+    /// The number of lines with a mirror.
     package fileprivate(set) var mirrors = 0
     /// The names of new mirrors.
     package fileprivate(set) var added: [String] = []
     /// The names of mirrors of which a setting or a login differs.
     package fileprivate(set) var changed: [String] = []
     package fileprivate(set) var unchanged = 0
-    /// The first of the problems, by line; with any of them nothing is stored.
+    /// The first problems, by line; if there is any problem, nothing is stored.
     package fileprivate(set) var problems: [EntryProblem] = []
+    /// The number of problems that are not listed.
     package fileprivate(set) var moreProblems = 0
 
     init(isDryRun: Bool) { self.isDryRun = isDryRun }
@@ -318,6 +319,7 @@ private struct EntryChecker {
     private struct Key: Hashable {
         let settings: [String: String]
         let networks: [AccountRole: NetworkName]
+        /// Whether the settings of the process name the mirror.
         let isNamed: Bool
     }
 

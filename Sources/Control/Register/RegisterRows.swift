@@ -52,7 +52,7 @@ struct RegisterRows: Sendable {
             guard let role = AccountRole(rawValue: try row.text("role")) else { continue }
             rows[try row.text("mirror"), default: Row()].logins[role] = try row.text("sealed")
         }
-        // Of these mirrors, only an archive may have been imported.
+        // Mirrors without such rows exist if at least an archive or examples were imported.
         let unknown = names.filter { rows[$0] == nil }
         guard !unknown.isEmpty else { return }
         for row in try connection.query(
@@ -70,7 +70,8 @@ struct RegisterBatch {
     private var mirrors: [[SQLValue]] = []
     private var settings: [[SQLValue]] = []
     private var logins: [[SQLValue]] = []
-    /// The `role` of sessions that end, by mirror: a new login starts a session of its own.
+    /// The sessions to delete, with the value of their column `role`: a new login starts a session
+    /// of its own.
     private var sessions: [(mirror: String, role: String)] = []
 
     init(now: Date) { self.now = now.milliseconds }
@@ -128,6 +129,7 @@ struct RegisterBatch {
             "UPDATE mirrors SET version = version + 1 WHERE mirror IN \(list: names)")
     }
 
+    /// The values of the sessions as SQL rows.
     private static func pairs(_ sessions: [(mirror: String, role: String)]) -> SQL {
         var list: SQL = "(\(sessions[0].mirror), \(sessions[0].role))"
         for session in sessions.dropFirst() { list += ", (\(session.mirror), \(session.role))" }

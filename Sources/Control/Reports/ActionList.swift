@@ -7,8 +7,9 @@ package import Posts
 import Schedule
 import Settings
 
-/// A page of a mirror's actions, past and planned, last change first: of all, or of those that
-/// match a search.
+/// A page of a mirror's past and planned actions, the latest change first.
+///
+/// The pages list all actions, or those that match a search.
 package struct ActionList: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/actions/1"
     package let actions: [ReportedAction]
@@ -66,7 +67,7 @@ extension ActionList {
         /// Words in the text, in the answered or favorited post, or in its author's name; ignores
         /// case, width and accents.
         package var words: String?
-        /// The earliest last change of an action; nil for no limit.
+        /// The time from which on an action was last changed; nil for no limit.
         package var since: Date?
         /// The time before which an action was last changed; nil for no limit.
         package var until: Date?

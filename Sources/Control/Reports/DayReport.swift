@@ -6,8 +6,8 @@ package import Posts
 import Schedule
 import Settings
 
-/// One day of a mirror: its posts and its actions for others, beside the human's posts on such
-/// days.
+/// One day of a mirror: its posts and its actions for others, with the human's posts on the same
+/// weekday for comparison.
 package struct DayReport: Codable, Sendable {
     /// A stretch of the day.
     package struct Span: Codable, Equatable, Sendable {
@@ -20,7 +20,7 @@ package struct DayReport: Codable, Sendable {
     package struct Count: Codable, Equatable, Sendable {
         package let kind: ActionKind
         package let done: Int
-        /// The number of actions that were decided against, or too late.
+        /// The number of actions that were skipped or have expired.
         package let leftAlone: Int
     }
 
@@ -33,6 +33,7 @@ package struct DayReport: Codable, Sendable {
     package let humanHalfHours: [Double]
     /// The number of the human's posts of that weekday.
     package let humanPosts: Int
+    /// The quiet hours of the day.
     package let quiet: [Span]
     /// The pause on that day; nil for none.
     package let pause: Span?

@@ -59,19 +59,20 @@ package struct ExplainReport: Codable, Sendable {
         }
 
         package var basis: Basis
-        /// P(favorite)/P(normal).
+        /// The odds that the post is a favorite: P(favorite)/P(normal).
         package var rate: Double
         /// The rate above which a post is a favorite.
         package var threshold: Double
         /// The weights of words and the author; nil if all counted alike.
         package var weights: ReportedWeights?
-        /// ln of the rate of a post without known features; nil if not recorded.
+        /// The natural logarithm of the rate of a post without known features; nil if not recorded.
         package var baseLogOdds: Double?
         /// Learned posts of each category; nil if not recorded.
         package var favorites: Int64?
         package var normals: Int64?
-        /// The features, the strongest first, and finally the sum of all others; with the base they
-        /// add up to ln of the rate.
+        /// The features, the strongest first, and finally the sum of all others.
+        ///
+        /// Together with `baseLogOdds` they add up to the natural logarithm of the rate.
         package var features: [Explanation.Feature]
         /// The reason why nothing is a favorite yet; nil if enough was learned.
         package var waiting: String?
@@ -201,7 +202,8 @@ package struct ExplainReport: Codable, Sendable {
     package var why: String?
     /// The choice of an old reply; `nil` for other actions, or if not recorded.
     package var choice: Choice?
-    /// The human's day that the day was modelled on; nil if minutes were drawn one by one.
+    /// The human's past day that served as the model for the action's day; nil if minutes were
+    /// drawn one by one.
     package var pattern: Explanation.Pattern?
     /// The progress of the undo; nil without a request to undo.
     package var undo: TakingBack?
@@ -300,8 +302,10 @@ package struct ExplainReporter: Sendable {
 
     // MARK: Rules
 
-    /// Returns the reasons why an action ended or waits: its own, the stance on the person, and the
-    /// rules that exclude some of their old replies.
+    /// Returns the rules that apply to an action.
+    ///
+    /// These are the action's own reason, the rules about a post's text, the stance on the person,
+    /// and the rules that exclude old replies to that person.
     private func rules(about action: Action) async throws -> [ReportedReason] {
         var rules = [action.reportedReason].compactMap(\.self)
         if action.kind == .post { rules += try await rulesOfTexts(action) }
@@ -317,8 +321,8 @@ package struct ExplainReporter: Sendable {
         return action.kind == .reply ? rules + (try await rulesOfReplies(to: author)) : rules
     }
 
-    /// The times at which a slot's text is fit, if not always, and the number of texts that were
-    /// excluded from the choice.
+    /// Returns the rules about the text of a slot: when the text is fit, if not always; why it is
+    /// chosen only after others; and how many texts are not posted.
     private func rulesOfTexts(_ action: Action) async throws -> [ReportedReason] {
         var rules: [ReportedReason] = []
         if let source = action.wording?.source,
@@ -332,7 +336,7 @@ package struct ExplainReporter: Sendable {
                 text = localized("\(sentence), and is used then: \(fitness.window)")
             }
             if comesLater { text = localized("\(sentence), and comes after the plain ones") }
-            // Other settings of the fitness prefer no texts.
+            // Only with the setting `plain` do plain texts come before others.
             if !comesLater || configuration.fitness == .plain {
                 rules.append(ReportedReason(reason, text: text))
             }
@@ -470,7 +474,7 @@ package struct ExplainReporter: Sendable {
         return report
     }
 
-    /// The post in the form of a network.
+    /// Returns the post as a network would report it.
     private static func item(
         saying text: String, by author: (id: AccountID, handle: String)?, on network: NetworkName,
         at now: Date
@@ -622,7 +626,10 @@ extension HumanMirror {
         return (stored, true)
     }
 
-    /// The future slots whose identifier begins with `digits`; it depends on day and number alone.
+    /// Returns the future slots whose identifier begins with `digits`.
+    ///
+    /// An identifier depends on the slot's day and number alone, so it is known before the day is
+    /// planned.
     private func foreseenSlots(identifiedBy digits: String, in zone: TimeZone?, now: Date) -> [Slot
         .Name]
     {

@@ -27,7 +27,7 @@ package struct Exposition: Equatable, Sendable {
         ///
         /// - Parameters:
         ///   - suffix: A suffix of the family's name, such as `_sum`.
-        ///   - labels: In the displayed order, each name once.
+        ///   - labels: The labels in the displayed order, each name once.
         package mutating func add(
             _ value: Double, _ labels: KeyValuePairs<String, String> = [:], suffix: String = ""
         ) {

@@ -11,11 +11,12 @@ extension HumanMirror {
     /// decisions, from learned posts and from the human's own posts, in this order; later sources
     /// are read only if needed.
     ///
-    /// - Returns: No entry for an account without a known handle.
+    /// - Returns: The handles by account; no entry for an account without a known handle.
     /// - Throws: The store's error.
     package func handles(of accounts: [AccountID]) async throws -> [AccountID: String] {
         var handles: [AccountID: String] = [:]
         var unknown: [AccountID] = []
+        // The identity of a forgotten account begins with `#`, and has no handle.
         for account in Set(accounts) where !account.value.hasPrefix("#") {
             if account.network.traits.namesAreIdentities {
                 handles[account] = account.value

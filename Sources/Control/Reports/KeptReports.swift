@@ -4,8 +4,8 @@ import Localization
 ///
 /// Each value has a stamp that changes with the rows from which it is computed. The caller reads
 /// the stamp before the call: if rows change while a value is computed, the value has the earlier
-/// stamp, and the next caller, who reads a later one, does not get it. So a value is never older
-/// than the last change before the call.
+/// stamp, and the next caller, who reads a later stamp, does not get the value. So a value is never
+/// older than the last change before the call.
 package actor KeptReports {
     private struct Key: Hashable {
         let mirror: String

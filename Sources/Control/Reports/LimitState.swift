@@ -34,18 +34,18 @@ package struct LimitState: Codable, Equatable, Sendable {
 }
 
 extension HumanMirror {
-    /// Returns the present limits.
+    /// Returns the limits of the bot's actions with their present use.
     ///
     /// - Parameters:
     ///   - account: The bot's account; nil if there is none, so that its network's limits are
     ///     unknown.
-    ///   - posts: Posts that were sent today.
+    ///   - posts: The number of posts that were sent today.
     /// - Throws: The store's error.
     func limits(of account: AccountConfiguration?, posts: Int, since midnight: Date, now: Date)
         async throws
         -> [LimitState]
     {
-        // The limits of an unusable server are unknown.
+        // For an unusable account or server, the limits of the network are unknown.
         let capabilities = account.flatMap { try? network(for: $0) }?.capabilities
         let deletions = capabilities?.deletionPace
         let withdrawals = capabilities?.unfavoritePace

@@ -49,11 +49,12 @@ struct MetricNumbers {
     private var replies: [Outcome: [String: Int]] = [:]
     /// The ended favorites, by ``ActionLabels/mode``.
     private var favorites: [String: Outcomes] = [:]
-    /// The slots of the present day by state; nil while no time zone of a mirror is known, and so
-    /// no present day.
+    /// The slots of the present day by state; nil while no mirror has a known time zone, which
+    /// determines the present day.
     private var slots: [ActionState: Int]?
     private var archivedPosts = 0
-    /// Favorites of the bot that the human gave too, and those that the human did not give.
+    /// The numbers of the bot's favorites that the human gave too (right), and that the human did
+    /// not give (wrong).
     private var judged = (right: 0, wrong: 0)
     /// The money spent, by network; empty without an account on a paid network.
     private var spent: [String: Money] = [:]
@@ -75,7 +76,7 @@ struct MetricNumbers {
     ///   - health: The health that follows from the reading.
     mutating func add(_ reading: HealthReading, _ health: Health) {
         self.health.add(health)
-        // A kind without an action is shown as 0.
+        // The empty entries make the metrics show 0 for a kind of action without any action.
         let labels = ActionLabels(reading.mirror.configuration)
         posts[labels.network] = posts[labels.network] ?? [:]
         favorites[labels.mode] = favorites[labels.mode] ?? [:]

@@ -6,7 +6,9 @@ import Posts
 import Settings
 import Storage
 
-/// The metrics of the mirrors of a database, for a monitoring system: of each by name, or totals.
+/// The metrics of a database's mirrors, for a monitoring system.
+///
+/// The metrics are those of each mirror by name, or the totals of all mirrors.
 ///
 /// Labels contain nothing that a person or a server wrote, except the names of mirrors and workers.
 package struct MetricsReport: Sendable {
@@ -202,8 +204,11 @@ private struct MetricsRows {
         return numbers
     }
 
-    /// The favorites that the bot gave or suggested: how many the human gave too, and how many the
-    /// human saw and did not give, or a person dismissed.
+    /// Counts the right and the wrong favorites of each mirror's bot.
+    ///
+    /// A favorite that the bot gave, or a suggested one that a person dismissed, counts as right if
+    /// the human gave it too. It counts as wrong if a person dismissed it, or if the human saw the
+    /// post and did not favorite it.
     ///
     /// - Parameter mirrors: The names of the mirrors; nil for all of the database.
     static func favoritesJudged(
@@ -213,7 +218,8 @@ private struct MetricsRows {
             SELECT 1 FROM examples WHERE examples.mirror = actions.mirror AND examples.network = actions.target_network
                 AND examples.post_id = actions.subject AND examples.state
             """
-        // The index of the favorites begins with the mirror.
+        // The names are listed even for all mirrors, because the index of the favorites begins with
+        // the mirror.
         let mirrorNames: SQL = mirrors.map { "\(list: $0)" } ?? "(SELECT mirror FROM mirrors)"
         let rows = try await storage.query(
             """

@@ -4,7 +4,9 @@ import Outbox
 import Posts
 package import Storage
 
-/// The mirrors of a database, by name: a page of all, or of those that match a search.
+/// A page of a database's mirrors, sorted by name.
+///
+/// The pages list all mirrors, or those that match a search.
 package struct MirrorList: Codable, Equatable, Sendable {
     /// One mirror.
     package struct Mirror: Codable, Equatable, Sendable {
@@ -15,6 +17,7 @@ package struct MirrorList: Codable, Equatable, Sendable {
             case paused
             /// The mirror was moved to another database.
             case left
+            /// The mirror is being moved into this database, and its copy is not complete yet.
             case arriving
             /// The removal of the mirror was begun, and must be completed.
             case removing
@@ -41,7 +44,7 @@ extension MirrorList {
     package struct Search: Codable, Equatable, Sendable {
         /// Words in the name or a handle; case, width and accents make no difference.
         package var words: String?
-        /// The name after which the page begins; nil for the first.
+        /// The name after which the page begins; nil for the first page.
         package var cursor: String?
         /// The most mirrors to list.
         package var limit = 10_000

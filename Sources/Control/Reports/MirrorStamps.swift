@@ -3,8 +3,9 @@ import Mirroring
 import Posts
 package import Storage
 
-/// Change stamps of the mirrors on open pages; after a new stamp the pages about the mirror are out
-/// of date.
+/// Change stamps of the mirrors on open pages.
+///
+/// When a mirror's stamp changes, the open pages about the mirror are out of date.
 ///
 /// One statement reads the stamps of up to 500 mirrors.
 package struct MirrorStamps: Sendable {
@@ -22,8 +23,8 @@ package struct MirrorStamps: Sendable {
         let silent = (now - HumanMirror.usualSilence).milliseconds
         var digests: [String: String] = [:]
         for part in mirrors.portions {
-            // The version increases with most changes by a person. A request to undo, and each
-            // attempt, change the time of the next attempt.
+            // The version increases with most changes by a person. A request to undo an action, and
+            // each attempt to do so, change the time of the next attempt.
             let rows = try await storage.query(
                 """
                 SELECT mirrors.mirror AS mirror, mirrors.version AS version,

@@ -15,7 +15,8 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
         package let state: Health.Verdict.State
         /// The verdict in one line.
         package let text: String
-        /// The verdict without the flags that name the mirror, equal for mirrors in one state.
+        /// The verdict without the command-line flags that name the mirror, so that mirrors with
+        /// the same problem have the same text.
         ///
         /// Nil for a healthy mirror, and in reports of earlier versions.
         package let reason: String?
@@ -33,7 +34,7 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
 
     /// A verdict that several mirrors have.
     package struct Shared: Codable, Equatable, Sendable {
-        /// The ``Line/reason`` of each.
+        /// The ``Line/reason`` that these mirrors have in common.
         package let text: String
         /// The number of found mirrors with this verdict, on all pages.
         package let count: Int
@@ -64,7 +65,7 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
         package var page = 1
         /// Mirrors on a page.
         package var size = 50
-        /// Seconds after which a worker's last beat is too old; nil for the usual limit.
+        /// Seconds after which a worker's last heartbeat is too old; nil for the usual limit.
         package var silence: TimeInterval?
 
         package init(words: String? = nil, page: Int = 1) {
@@ -77,7 +78,8 @@ package struct MirrorsStatus: Codable, Equatable, Sendable {
     package struct Check: Codable, Equatable, Sendable {
         /// The result in one line, which names at most `listed` mirrors.
         package let text: String
-        /// The cause of the worst obstacle; nil if there are mirrors and all are healthy.
+        /// The party that can end the worst obstacle; nil if there are mirrors, and all of them
+        /// work or pause as a person wants.
         package let failure: Finding.Cause?
 
         fileprivate static let listed = 10
@@ -173,7 +175,7 @@ extension MirrorsStatus {
 }
 
 extension MirrorsStatus.UnableWorker {
-    /// - Parameter silence: Seconds after which a worker's last beat is too old.
+    /// - Parameter silence: Seconds after which a worker's last heartbeat is too old.
     fileprivate static func among(_ workers: [WorkerRecord], silence: TimeInterval, now: Date)
         -> [Self]
     {

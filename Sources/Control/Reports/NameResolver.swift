@@ -141,6 +141,7 @@ struct NameResolver: Sendable {
         } catch let refusal as ChangeRefusal
             where !isSlot && [.unknown, .unusable].contains(refusal.code)
         {
+            // A word that cannot be the name of a slot was meant as the name of a post.
             throw unknownPost(word)
         }
         guard let source = action.wording?.source, let post = try await mirror.archive.post(source)

@@ -27,8 +27,8 @@ struct NextPost {
 
     /// Returns the first previewed post that comes before the stored one.
     ///
-    /// A plan must be drawn for each such day; there is none as long as a stored post of today is
-    /// left.
+    /// A plan must be drawn for each day without a plan before the stored post. If the stored post
+    /// is one of today, there is no such day.
     ///
     /// - Parameters:
     ///   - stored: The time at which the first stored post is due; nil if there is none.

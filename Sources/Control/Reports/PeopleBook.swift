@@ -17,11 +17,15 @@ package struct PeopleBook: Sendable {
         network = mirror.configuration.botNetwork
     }
 
-    /// The author with a typed name, who need not be known, and the name on the bot's network.
+    /// Returns the author with a typed name, and their name on the bot's network.
+    ///
+    /// The author need not be known to the mirror.
     ///
     /// - Throws: `ChangeRefusal` for an invalid account.
     package func author(_ text: String) throws -> (id: AccountID, handle: String) {
         let name = String(text.drop { $0 == "@" })
+        // A plain name is a screen name. References such as `x:12345` or `did:plc:…` contain a
+        // colon.
         let isPlain = name.utf8.allSatisfy { (0x21...0x7E).contains($0) } && !name.contains(":")
         guard !network.traits.namesAreIdentities, isPlain, !name.isEmpty else {
             let id = try account(text)
@@ -89,7 +93,9 @@ enum NamedPeople {
         self = .server(server)
     }
 
-    /// Requires that account names contain servers on the network of one of the accounts.
+    /// Requires that the bot's or the human's network has account names that contain a server.
+    ///
+    /// - Throws: `ChangeRefusal`.
     static func requireServers(of mirror: HumanMirror) throws {
         let networks = [mirror.configuration.botNetwork, mirror.configuration.humanNetwork]
         guard !networks.contains(where: \.traits.namesAreIdentities) else { return }

@@ -11,7 +11,7 @@ package struct PersonHolding: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/person-holding/1"
     /// All their accounts, in the form that people type; for a server, its `*@host`.
     package let accounts: [String]
-    /// The handle with `@`, or the first account.
+    /// The handle with `@`; the account if no handle is known, or for a server its `*@host`.
     package let name: String
     /// The human's posts that answer or mention them; nil for a server.
     package let mentions: Int?
@@ -21,7 +21,7 @@ package struct PersonHolding: Codable, Equatable, Sendable {
     package let waiting: Int?
     /// The number of the person's learned posts; nil for a server.
     package let learned: Int?
-    /// Known people on a server; nil for a person.
+    /// The number of known people on a server; nil for a person.
     package let known: Int?
     /// Whether the person was forgotten before.
     package let isForgotten: Bool

@@ -15,7 +15,9 @@ package struct PersonReport: Codable, Sendable {
         /// The stance on being answered, their own or the operator's; `nil` if none.
         package var stance: String?
         package var reason: String?
-        /// The denied server of the account, or one above it; `stance` has precedence over it.
+        /// The account's denied server, or a denied domain above that server; nil if there is none.
+        ///
+        /// A `stance` has precedence over the denial of a server.
         package var onDenied: String?
         package var lastContact: Date?
         /// Whether the account is forgotten, so that nothing else is stored.

@@ -40,7 +40,7 @@ package struct PlanReport: Codable, Sendable {
         /// The time at which the human's post with the text was written; nil unless it was looked
         /// up.
         package var written: Date?
-        /// The web page of that post.
+        /// The web page of the human's post with the text.
         package var source: String?
         /// The web page of the bot's post; nil until it is published.
         package var address: String?
@@ -63,8 +63,8 @@ package struct PlanReport: Codable, Sendable {
     package var isStored: Bool
     /// The reason why no day has slots; nil if days may have some.
     package var note: String?
-    /// The human's day that the day was modelled on; nil if minutes were drawn one by one, or if
-    /// there is no slot or slots of several plans.
+    /// The human's past day that served as the model for the day; nil if minutes were drawn one by
+    /// one, if there is no slot, or if the slots have different models.
     package var pattern: Explanation.Pattern?
     package var slots: [Slot]
     /// The digest of all slots, to be sent when the day is drawn again; nil in reports of earlier

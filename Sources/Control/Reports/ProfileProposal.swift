@@ -6,8 +6,9 @@ package import Networks
 package import Posts
 import Settings
 
-/// The present and the proposed profile of the bot, which names the human, the operator and how to
-/// stop it.
+/// The present and the proposed profile of the bot.
+///
+/// The proposed profile names the human and the operator, and says how to stop the bot.
 ///
 /// One line of the bio and one row of the table belong to the mirror, recognized by their
 /// beginning; everything else is unchanged.
@@ -16,7 +17,7 @@ package struct ProfileProposal: Codable, Sendable {
         package var bio: String
         package var fields: [AccountProfile.Field]
 
-        /// The parts of the text for a digest; the number of rows is the last.
+        /// The parts of the text for a digest: the bio, the number of rows, and the rows.
         var parts: [String] {
             [bio, "\(fields.count)"] + fields.flatMap { [$0.name, $0.value] }
         }

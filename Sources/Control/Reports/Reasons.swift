@@ -39,8 +39,8 @@ extension Action {
         if state == .undone, reason == .outbox(.byPerson) {
             return ReportedReason(reason, text: localized("a person took it back"))
         }
-        // The reason for which a mention is skipped is stored with that decision, and the reason of
-        // a failure comes from the network.
+        // The outcome is the network's answer, if that ended the action. A skipped mention has its
+        // exact reason in the summary of the decision.
         let isSkippedMention = kind == .reply && state == .skipped
         let cause = isSkippedMention ? explanation?.summary : nil
         let stored = explanation?.outcome ?? cause

@@ -34,7 +34,7 @@ package struct ReportedAction: Codable, Equatable, Sendable {
     /// A BCP 47 language tag of the text, if known.
     package var language: String?
     package var why: String?
-    /// P(favorite)/P(normal) of a favorite at the time of the decision.
+    /// The odds P(favorite)/P(normal) of a favorite at the time of the decision.
     package var rate: Double?
     /// The words, and the author, with the most weight for a favorite.
     package var words: [String]?
@@ -46,7 +46,7 @@ package struct ReportedAction: Codable, Equatable, Sendable {
     /// The command that reverts a denial of the person; nil unless they asked the bot to stop.
     package var revert: String?
 
-    /// The number of words of a favorite.
+    /// The most words to report for a favorite.
     private static let wordsShown = 3
 }
 

@@ -34,16 +34,19 @@ package struct StatsReport: Codable, Sendable {
         }
     }
 
-    /// The likeness of the hours of human and bot: for each hour of the day the smaller of both
-    /// shares, summed up; from 0 for nothing in common to 1.
+    /// The likeness of the hours at which human and bot post, from 0 for nothing in common to 1.
+    ///
+    /// The likeness is the intersection of two histograms: for each hour of the day the smaller of
+    /// both shares, summed up.
     package struct Likeness: Codable, Equatable, Sendable {
         /// The likeness of the bot's posts and the human's; nil if either has none.
         package var share: Double?
-        /// The likeness of two halves of the human's own past, each with every other day that has a
-        /// post; nil with fewer than two days.
+        /// The likeness of two halves of the human's own past; nil with fewer than two days.
+        ///
+        /// The days with a post are assigned to the halves alternately.
         package var halves: Double?
-        /// The average likeness of as many posts as the bot has if each draws its hour from the
-        /// human's; `nil` if either has none.
+        /// The expected likeness if the hour of each of the bot's posts were drawn at random from
+        /// the human's hours; `nil` if either has no posts.
         package var expected: Double?
     }
 
@@ -101,11 +104,12 @@ package struct StatsReport: Codable, Sendable {
         package var word: String
         package var favorites: Int64
         package var normals: Int64
-        /// The weighted amount that it adds to ln of the favorite rate of a post without other
-        /// words.
+        /// The weighted amount that the word adds to the natural logarithm of the favorite rate of
+        /// a post without other words.
         package var logOdds: Double
-        /// The newest learned post with it, a favorite for a positive weight; nil in reports of
-        /// earlier versions.
+        /// The newest learned post with the word; nil in reports of earlier versions.
+        ///
+        /// For a positive weight this is the newest favorite, else the newest other post.
         package var example: String?
     }
 
@@ -293,7 +297,7 @@ package struct StatsReporter: Sendable {
     private struct Learned: Sendable {
         /// The learned posts of each author, by the name with `@`.
         let authors: [String: FeatureCount]
-        /// The displayed number of names with the most favorites.
+        /// The names of the authors with the most favorites, as many as are displayed.
         let firstAuthors: [String]
         let wordsFor: [StatsReport.Word]
         let wordsAgainst: [StatsReport.Word]
@@ -340,7 +344,7 @@ package struct StatsReporter: Sendable {
         }
     }
 
-    /// The displayed number of authors with the most learned favorites.
+    /// Returns the authors with the most learned favorites, as many as are displayed.
     private static func mostFavorited(_ authors: [String: FeatureCount]) -> [String] {
         let sorted = authors.filter { $0.value.favorite > 0 }.sorted { first, second in
             first.value.favorite == second.value.favorite
@@ -349,10 +353,10 @@ package struct StatsReporter: Sendable {
         return sorted.prefix(authorsShown).map(\.key)
     }
 
-    /// The authors with the most favorites, of the human or of the bot.
+    /// Returns the authors with the most favorites.
     ///
-    /// The list has the learned authors with the most favorites of the human, and the authors with
-    /// favorites of the bot.
+    /// Candidates are the authors with the most favorites of the human, and all authors with
+    /// favorites of the bot. The human's favorites determine the order, then the bot's.
     private func authors(_ learned: Learned?) async throws -> [StatsReport.Author] {
         var authors: [String: StatsReport.Author] = [:]
         func add(_ name: String, given: Int) {
@@ -381,7 +385,8 @@ package struct StatsReporter: Sendable {
         return Array(sorted.prefix(Self.authorsShown))
     }
 
-    /// The words and pairs with the most weight, without signs.
+    /// Returns the words and pairs of words with the most weight, without signs, numbers and
+    /// function words.
     private static func strongest(
         _ features: [String: FeatureCount], _ model: FavoriteModel, isFor: Bool
     ) -> [(feature: String, word: StatsReport.Word)] {
@@ -546,7 +551,8 @@ extension StatsReport.Likeness {
         return hours.map { Double($0) / Double(times.count) }
     }
 
-    /// The sum of the smaller share of each hour; nil without one of them.
+    /// The intersection of two histograms: the smaller share of each hour, summed up; nil if either
+    /// is missing.
     private static func sumOfSmaller(_ first: [Double]?, _ second: [Double]?) -> Double? {
         guard let first, let second else { return nil }
         return zip(first, second).map { min($0, $1) }.reduce(0, +)

@@ -91,15 +91,15 @@ package struct StatusReport: Codable, Sendable {
         package var originals: Int
         /// Originals that were never checked since their copies were sent.
         package var unchecked: Int
-        /// The number that a day's budget covers.
+        /// The number of originals that the budget allows to be checked on one day.
         package var perDay: Int
-        /// The days in which all are checked once; nil if the month's budget covers none.
+        /// The days in which all originals are checked once; nil if the month's budget covers none.
         package var days: Int?
-        /// The additional dollars a month with which all would be checked each day.
+        /// The additional dollars a month with which all originals would be checked each day.
         package var missing: Double
 
         /// - Parameters:
-        ///   - count: The originals; nil for the result if there are none.
+        ///   - count: The numbers of originals; the result is nil if there are none.
         ///   - each: The price of checking one of them.
         ///   - list: The number of posts in the human's own list, and the price of reading it.
         init?(
@@ -109,6 +109,8 @@ package struct StatusReport: Codable, Sendable {
             guard count.all > 0, each > .zero else { return nil }
             originals = count.all
             unchecked = count.unchecked
+            // The cheaper way of two: to check each original alone, or to read the human's list and
+            // to check alone only the originals outside of it.
             let costOfAll = min(
                 each * count.all, list.price + each * max(0, count.all - list.posts))
             let share = plan.followingShare
@@ -150,7 +152,7 @@ package struct StatusReport: Codable, Sendable {
     /// Counts of the requests to undo that are not completed.
     package struct UndoState: Codable, Equatable, Sendable {
         package var waiting: Int
-        /// The number of undos of which it is unknown whether they happened.
+        /// The number of requests to undo an action of which it is unknown whether it happened.
         package var unknown: Int
         /// The number of undos that the network refuses permanently.
         package var refused: Int
@@ -298,7 +300,7 @@ package struct StatusReport: Codable, Sendable {
         package var state: State
         /// The name of the last process that held the mirror; nil if none ever did.
         package var name: String?
-        /// The last beat of a worker; nil if there was never one.
+        /// The last heartbeat of a worker; nil if there was never one.
         package var beat: Date?
         /// The time at which `run --once` last ended; nil if a continuous worker has held the
         /// mirror since.
@@ -542,7 +544,7 @@ package struct StatusReporter: Sendable {
         }
     }
 
-    /// Returns the reach of the budget for checks, if the human's network charges for reading.
+    /// Returns how far the budget for checks reaches, if the human's network charges for reading.
     private func following(
         _ accounts: FoundAccounts, _ outbox: OutboxStore, now: Date
     ) async throws -> StatusReport.FollowingState? {

@@ -25,9 +25,9 @@ package struct SuggestionList: Codable, Sendable {
         package let language: String?
         /// The further parts of a thread, to be sent after the text; `nil` if there are none.
         package let rest: [String]?
-        /// P(favorite)/P(normal); `nil` unless it is a favorite.
+        /// The odds P(favorite)/P(normal); `nil` unless it is a favorite.
         package let rate: Double?
-        /// The threshold at that time; `nil` unless it is a favorite.
+        /// The threshold for the odds at the time of the decision; `nil` unless it is a favorite.
         package let threshold: Double?
         /// The words and the author with the most weight for or against a favorite.
         package let features: [String]
@@ -91,7 +91,8 @@ extension SuggestionList {
             return place
         }
         let store = mirror.outbox(lease: nil)
-        // Words are searched in texts and names that are not in these rows.
+        // Words are also searched in texts and names outside of these rows, so up to 10,000
+        // suggestions are read and filtered below.
         var actions = try await store.suggestions(
             search.order, kinds: search.kinds, behind: place,
             limit: search.words == nil ? search.limit + 1 : 10_000)
@@ -192,8 +193,9 @@ extension HumanMirror {
 }
 
 extension Action {
-    /// Whether a decision about a suggested favorite can be learned: if requesting the post costs
-    /// money, only the copy stored with the suggestion is used.
+    /// Whether a decision about a suggested favorite can be learned.
+    ///
+    /// If requesting the post costs money, only the copy stored with the suggestion is used.
     func canTeach(on network: NetworkName) -> Bool {
         kind == .favorite && (network.descriptor.prices == nil || keptExample != nil)
     }

@@ -45,7 +45,7 @@ package struct TextForecast: Codable, Equatable, Sendable {
 
 /// The plain texts of an archive and their further uses.
 struct TextStock: Equatable {
-    /// The days for which a limited number of uses is followed.
+    /// The number of days to simulate if the uses of a text are limited.
     private static let mostDays = 3_650
 
     /// The number of texts that may be used now, by their remaining uses; `Int.max` without a
@@ -54,7 +54,7 @@ struct TextStock: Equatable {
     /// The number of recently used texts, by the days until they may be used again and by their
     /// remaining uses.
     var resting: [Int: [Int: Int]] = [:]
-    /// Plain texts that reach the minimum age each day.
+    /// The average number of plain texts that reach the minimum age each day.
     var gained = 0.0
     /// Days between two uses of a text.
     let restDays: Int
@@ -74,8 +74,8 @@ struct TextStock: Equatable {
         var resting = resting
         var dueUses = 0.0
         var newTexts = 0.0
-        // After a full rest period the first used texts become free again: then as many return as
-        // are used.
+        // Without a limit of uses one rest period is enough: afterwards as many texts become free
+        // again each day as are used.
         for day in 0...(mostUses == nil ? restDays : Self.mostDays) {
             for (usesLeft, count) in resting.removeValue(forKey: day) ?? [:] {
                 free[usesLeft, default: 0] += count
@@ -137,6 +137,7 @@ extension HumanMirror {
             configuration.maximumAgeDays.map { now - Double($0) * 86_400 } ?? .distantPast
         let restDays = configuration.noRepeatDays
         let lastUses = try await archive.usedTexts(since: now - Double(restDays) * 86_400)
+        // The texts that rest at the same time, and those that a choice needs.
         let neededTexts = Int(perDay * Double(restDays)) + TextJudge.fewestTexts
         let isLimited = configuration.maximumUses != nil || configuration.maximumAgeDays != nil
         if plain > Self.mostListed, !isLimited, plain - lastUses.count >= neededTexts {

@@ -7,7 +7,9 @@ package import Mirroring
 import Outbox
 package import Posts
 
-/// A page of the human's archived texts, the newest first: of all, or of those that match a search.
+/// A page of the human's archived texts, the newest first.
+///
+/// The pages list all texts, or those that match a search.
 package struct TextList: Codable, Equatable, Sendable {
     /// An archived post.
     package struct Text: Codable, Equatable, Sendable {
@@ -17,7 +19,7 @@ package struct TextList: Codable, Equatable, Sendable {
             case fit
             /// The text may be posted only on some days or at some hours.
             case sometimes
-            /// The bot does not post the text by itself.
+            /// The bot does not choose the text for a post.
             case unfit
             /// The text is not judged yet; the worker judges it soon.
             case unjudged
@@ -32,7 +34,7 @@ package struct TextList: Codable, Equatable, Sendable {
             package let due: Date
         }
 
-        /// The id of the slot's post, by which operations find it.
+        /// The id of the archived post, by which operations find it.
         package let post: String
         /// The web page of the original; nil if unknown.
         package let address: String?
@@ -44,8 +46,8 @@ package struct TextList: Codable, Equatable, Sendable {
         /// nobody, or an unknown person.
         package let answers: String?
         package let fitness: Fitness
-        /// Whether the bot may post the text by itself, at some times at least; nil for an answer,
-        /// and for a text that is not judged yet.
+        /// Whether the bot may choose the text for a post, at least at some times; nil for an
+        /// answer, and for a text that is not judged yet.
         package let isFit: Bool?
         /// The stable code of the reason why the bot may not post the text; nil if it may.
         package let unfit: String?
@@ -85,14 +87,14 @@ package struct TextList: Codable, Equatable, Sendable {
 extension TextList {
     /// Search criteria; a result matches all criteria that are given.
     package struct Search: Codable, Equatable, Sendable {
-        /// The kinds of texts by which texts are found.
+        /// The kinds of texts to search for.
         package enum Kind: String, Codable, CaseIterable, Sendable {
             case all
-            /// Texts that the bot may post by itself at any time.
+            /// Texts that the bot may choose for a post at any time.
             case fit
-            /// Texts that the bot may post only on some days or at some hours.
+            /// Texts that the bot may choose for a post only on some days or at some hours.
             case sometimes
-            /// Texts that the bot may not post by itself, except answers.
+            /// Texts that the bot may not choose for a post, except answers.
             case unfit
             /// Texts that a person has excluded.
             case never

@@ -5,8 +5,8 @@ import Foundation
 package import Mirroring
 import Posts
 
-/// Texts of which a person is asked whether the bot may post them; the bot first learns from the
-/// answers.
+/// The texts about which a person is asked whether the bot may post them; the answers train the
+/// bot's judgement of texts.
 ///
 /// These are the texts that are posted first, in an order that differs by mirror but is stable. A
 /// text with a label is not shown again, so that a review continues where the last one ended.
@@ -22,7 +22,7 @@ package struct TextReview: Codable, Equatable, Sendable {
     /// The number of labels from which on the bot uses them.
     package let needed: Int
 
-    /// The number of texts left of the first review.
+    /// The number of texts that are left in the first review.
     package var leftOfFirst: Int { max(0, Self.firstReviewSize - labels) }
 
     /// - Parameter number: The most texts to ask for.

@@ -12,7 +12,7 @@ package struct WeekReview: Equatable, Sendable {
     /// The number of days, today included.
     package static let length = 7
 
-    /// One day, with the number of posts of the bot and the human's usual one.
+    /// One day, with the bot's number of posts and the human's usual number.
     package struct Day: Equatable, Sendable {
         package let day: LocalDay
         package let posts: Int
@@ -47,8 +47,9 @@ package struct WeekReview: Equatable, Sendable {
     package let likeness: StatsReport.Likeness
     /// The posts, oldest first.
     package let posts: [ReportedAction]
-    /// The number of replies and favorites that were sent.
+    /// The number of replies that were sent.
     package let replies: Int
+    /// The number of favorites that were given.
     package let favorites: Int
     /// The reply with the most answers; `nil` if the bot read no answer to a reply of this week.
     package let mostAnswered: AnsweredReply?
@@ -57,7 +58,7 @@ package struct WeekReview: Equatable, Sendable {
 }
 
 extension WeekReview {
-    /// The most replies that are read.
+    /// The most replies and favorites of the week that are read.
     private static let repliesRead = 500
 
     /// Reads the last seven days.
@@ -131,8 +132,8 @@ extension WeekReview {
 
 /// A post of the week, with the times that are compared.
 private struct SentPost {
-    /// The least distance, in minutes, of the time of day when a text was written from that of its
-    /// post for the post to be odd.
+    /// The distance, in minutes around the clock, from which on a post is odd: between the time of
+    /// day at which its text was written and the time of day at which it was sent.
     static let farMinutes = 180
     /// The share of the human's posts in an hour below which the hour is odd, if at least
     /// ``fewestHumanPosts`` are known.
@@ -178,7 +179,8 @@ private struct SentPost {
         return onlyOneOfItsLanguage(among: posts)
     }
 
-    /// The minutes between the times of day at which the text was written and the post was sent.
+    /// The minutes, around the clock, between the times of day at which the text was written and
+    /// the post was sent; 0 if the former is unknown.
     private var distance: Int { written?.minute.circularDistance(to: time.minute) ?? 0 }
 
     /// Returns the only post in its language, if all others share one language.

@@ -3,10 +3,10 @@ import Posts
 extension DeskTool {
     /// The operations that a program may request, in the order of their use.
     ///
-    /// An operation is missing here if only a person can state what it needs: that somebody agrees
-    /// or owns an account (linking accounts, stopping the mirror), or a second confirmation of a
-    /// change that nothing reverts (undoing everything, retiring, removing a mirror, forgetting
-    /// texts).
+    /// Operations are missing here if only a person can make a statement that they need. Linking
+    /// accounts and stopping the mirror need the statement that somebody agrees or owns an account.
+    /// Undoing everything, retiring, removing a mirror and forgetting texts cannot be reverted, and
+    /// need a second confirmation.
     package static let all: [DeskTool] =
         pauses + slots + texts + suggestions + actions + people + settings
 

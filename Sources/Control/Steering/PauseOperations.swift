@@ -51,8 +51,8 @@ package struct PauseMirror: PersonOperation {
     }
 
     package func outcomeIfDone(at desk: Desk) async throws -> PauseChange? {
-        // The ends are not compared, because an end such as 3h is a later instant when the button
-        // is pressed again.
+        // Only whether there is an end is compared: an end such as 3h is a later instant when the
+        // button is pressed again.
         guard let pause = try await desk.mirror.table.pause(at: desk.now), pause.code == nil,
             pause.reason == reason,
             (pause.until == nil) == (until == nil)
@@ -62,8 +62,10 @@ package struct PauseMirror: PersonOperation {
     }
 }
 
-/// Ends a pause, and a hold because of the human's account if the person states that they know of
-/// it.
+/// Ends a pause.
+///
+/// The mirror may also be held because of the state of the human's account. This hold ends only if
+/// the person states that they know of that state.
 package struct ResumeMirror: PersonOperation {
     package static let name = "resume"
     /// Whether the person wants the mirror to go on although the human's account is a memorial,
@@ -105,10 +107,10 @@ package struct PauseChange: PersonOutcome {
     /// The end by the human's clock, such as `2026-11-24 18:30`.
     package let untilLocal: String?
     package let reason: String?
-    /// Whether the mirror was paused before a resumption.
+    /// Whether the mirror was paused before the change.
     ///
-    /// After a pause operation: true if the mirror was already paused, and that pause stays, else
-    /// nil.
+    /// After a pause operation it is true if the mirror was already paused and that pause stays;
+    /// nil if the pause is new.
     package let wasPaused: Bool?
     /// After a resumption: the hold besides the pause, such as `the human's account is a memorial`;
     /// nil if there was none.

@@ -49,7 +49,7 @@ package struct DenyPeople: PersonOperation {
 
     /// An account as a person types it, or `*@host`.
     package var account: String
-    /// Nil for the operator's request, and for a server.
+    /// The origin of the request; nil for the operator's request, and for a server.
     package var wish: Wish?
 
     package init(account: String, wish: Wish? = nil) {
@@ -138,6 +138,7 @@ extension HumanMirror {
         let stances = try await people.stances(of: learned)
         var unlearned = 0
         for person in learned where stances[person] == .deny {
+            // If no example of the person is stored, only the linked accounts are unlearned.
             for account in try await people.linked(to: person)
             where account != person || names[person] != nil {
                 let called = try await self.names(of: account).union(names[account] ?? [])
@@ -148,7 +149,8 @@ extension HumanMirror {
     }
 }
 
-/// Allows a person, or lifts the denial of a server; the stances on single people of it stay.
+/// Allows a person, or lifts the denial of a server; the stances on single people on that server
+/// stay.
 package struct AllowPeople: PersonOperation {
     package static let name = "people-allow"
     /// An account as a person types it, or `*@host`.
@@ -243,7 +245,7 @@ package struct LinkPeople: PersonOperation {
     }
 }
 
-/// Removes an account from those of one person.
+/// Unlinks an account from the other accounts of its person.
 package struct UnlinkPerson: PersonOperation {
     package static let name = "people-unlink"
     package var account: String

@@ -21,7 +21,7 @@ package struct PersonChange: PersonOutcome {
     package let wasForgotten: Bool
     /// Whether the bot had contact with the person, or the human answered them.
     package let isKnown: Bool
-    /// Posts of theirs that were unlearned.
+    /// The number of the person's posts that were unlearned.
     package let unlearned: Int
     /// The actions for this person whose requests were under way.
     package let left: [LeftAction]
@@ -47,7 +47,7 @@ package struct ServerChange: PersonOutcome {
     /// The people on the server for whom another stance has precedence, so that they are not
     /// denied.
     package let allowed: [String]
-    /// Posts of people on the server that were unlearned.
+    /// The number of posts of people on the server that were unlearned.
     package let unlearned: Int
     /// The actions for people on the server whose requests were under way.
     package let left: [LeftAction]
@@ -59,8 +59,8 @@ package struct ServerChange: PersonOutcome {
 extension PersonChange {
     /// Reads the present stance on a person.
     ///
-    /// - Parameter isKnown: Whether the person was known before the change; nil if it changed
-    ///   nothing.
+    /// - Parameter isKnown: Whether the person was known before the change; nil to read whether the
+    ///   person is known now.
     /// - Throws: The store's error.
     init(
         of person: AccountID, by mirror: HumanMirror, isKnown: Bool? = nil,

@@ -111,7 +111,7 @@ package struct SkipSlot: PersonOperation {
         if let skipped = try await desk.outbox.skip(slot.id, seen: seen, now: now, writeLabel) {
             return skipped
         }
-        // A request that did not succeed can still be skipped.
+        // If a request was in flight and did not succeed, the slot can still be skipped.
         let underWay = try await InFlightWait(mirror: desk.mirror).wait { $0.id == slot.id }
         if !underWay.isEmpty,
             let skipped = try await desk.outbox.skip(slot.id, now: now, writeLabel)
@@ -195,6 +195,7 @@ package struct MoveSlot: PersonOperation {
         let slot = try await desk.names().firstPart(slot, now: now)
         let due = try newTime(of: slot, in: zone, now: now)
         var explanation: Explanation?
+        // `movedFrom` marks a slot that was only moved, so that its text may still be replaced.
         if !slot.keepsText {
             explanation = slot.explanation ?? Explanation("moved by a person")
             explanation?.movedFrom = slot.explanation?.movedFrom ?? slot.due
@@ -240,8 +241,10 @@ package struct MoveSlot: PersonOperation {
     }
 }
 
-/// Pins a slot, so that it stays when its day is drawn anew, or gives it the text of an archived
-/// post; unpinned slots with the same text get another text.
+/// Pins a slot, so that it stays when its day is drawn anew.
+///
+/// The slot keeps its text or gets the text of an archived post. In the second case, unpinned slots
+/// with the same text get another text.
 package struct PinSlot: PersonOperation {
     package static let name = "plan-pin"
     /// The name or id of the slot, as in ``SkipSlot/slot``.
@@ -275,6 +278,7 @@ package struct PinSlot: PersonOperation {
                 .unusable, saying: localized("\(control: name) has no text; name a post to pin"))
         }
         var explanation = slot.explanation
+        // From now on the slot counts as pinned with its text, and not as only moved.
         explanation?.movedFrom = nil
         // Without a wording, the slot keeps its text.
         let pinned = try await desk.outbox.pin(
@@ -354,10 +358,11 @@ package struct PublishPost: PersonOperation {
 
     /// Adds the pinned slot that is due now.
     ///
-    /// - Returns: Nil if its name is taken.
+    /// - Returns: The slot; nil if another slot has this name.
     private func add(
         _ name: Slot.Name, _ wording: Action.Wording, at desk: Desk, seen: Seen?, now: Date
     ) async throws -> Action? {
+        // A worker has at least an hour to send the post.
         var intent = Intent(
             .post(name, wording), due: now, expires: now + max(desk.grace, 3_600),
             explanation: Explanation("chosen by a person"))

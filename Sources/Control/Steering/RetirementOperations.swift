@@ -7,10 +7,11 @@ import Outbox
 package import Posts
 import Settings
 
-/// Plans the end of the mirror at a time: one last post, a line in the bot's profile, then silence.
+/// Plans the end of the mirror.
 ///
-/// A worker carries it out; see ``RetirementSteps``. Before that time ``CancelRetirement`` cancels
-/// it.
+/// At the given time the bot sends one last post, gets a line in its profile, and then does nothing
+/// more. A worker carries this out; see ``RetirementSteps``. Before that time ``CancelRetirement``
+/// cancels the end.
 package struct RetireMirror: PersonOperation {
     package static let name = "retire"
     /// The time, as ``PersonTime`` reads it; nil for now.
@@ -119,7 +120,7 @@ package struct RetirementChange: PersonOutcome {
     /// The last post as it would be sent now; nil if there is none.
     package let last: String?
     package let takesBack: Bool
-    /// False if it was already planned like this.
+    /// False if the end was already planned like this.
     package let isNew: Bool
     /// The actions whose requests were under way when the end came.
     package let left: [LeftAction]
@@ -141,6 +142,7 @@ package struct RetirementChange: PersonOutcome {
         dateLocal = retirement.map { LocalTime($0.date, in: zone).description }
         takesBack = retirement?.takesBack ?? false
         seen = Retirement.seen(retirement)
+        // Only an end that lies after the request can be cancelled.
         let mayEnd = isNew && retirement.map { $0.date > $0.asked } == true
         wayBack = mayEnd ? WayBack(CancelRetirement(), "retire", "--cancel") : nil
     }

@@ -6,7 +6,7 @@ package import Outbox
 import Posts
 import Settings
 
-/// The steps of a retirement except sending and undoing, which a worker does.
+/// The steps of a retirement that are neither sending nor undoing; a worker carries them out.
 ///
 /// Each step can be repeated: its result is in the database, or is found at the network.
 package struct RetirementSteps: Sendable {
@@ -29,7 +29,7 @@ package struct RetirementSteps: Sendable {
 
     /// Skips all waiting actions, and adds the last post.
     ///
-    /// The retirement does not wait for a last post: it is skipped if it is not fit any more, if
+    /// The last post is left out, and the retirement continues, if the post is not fit any more, if
     /// there is no consent, or if the state of the human's account forbids posts.
     ///
     /// - Throws: `OutboxError` if the lease is lost; `NetworkError` of a server that may answer
@@ -53,8 +53,9 @@ package struct RetirementSteps: Sendable {
         if isBegun { mirror.logger.notice("Retiring") }
     }
 
-    /// Whether there is a consent to the mirror; stores the consent that a worker's start would
-    /// store.
+    /// Whether there is a consent to the mirror.
+    ///
+    /// If no consent is stored, this first tries to store one, as a worker does at its start.
     ///
     /// - Throws: `NetworkError` of a server that may answer later; the store's error.
     private func isAgreed(_ retirement: Retirement, _ record: MirrorRecord) async throws -> Bool {

@@ -5,7 +5,7 @@ import Outbox
 package import Posts
 package import Settings
 
-/// Sets values for the mirror, all or none; they override those of the process.
+/// Sets values for the mirror, all or none; they override the values of the process.
 package struct SetValues: PersonOperation {
     package static let name = "set"
     /// The values by the names of the variables.
@@ -22,7 +22,8 @@ package struct SetValues: PersonOperation {
     }
 
     /// - Parameter before: All values that were set before.
-    /// - Returns: Nil if no value differs, or if only some of the changed names had a value.
+    /// - Returns: The reverse operation. Nil if no value differs, or if only some of the changed
+    ///   names had a value: one operation cannot set some values and remove others.
     private func wayBack(to before: [String: String]) -> WayBack? {
         let changed = values.filter { before[$0.key] != $0.value }.keys.sorted()
         let formerValues = before.filter { changed.contains($0.key) }
@@ -77,7 +78,7 @@ extension WayBack {
     }
 }
 
-/// A forecast of setting or forgetting one value, shown before it is done.
+/// A forecast of setting or removing one value, shown before it is done.
 package struct SettingForecast: Codable, Equatable, Sendable {
     package private(set) var schema = "mirror-bot/setting-forecast/1"
     /// The variable.
@@ -86,7 +87,7 @@ package struct SettingForecast: Codable, Equatable, Sendable {
     package let from: String?
     /// The effective value after the change; nil for none.
     package let to: String?
-    /// The source of that value.
+    /// The source of the effective value after the change.
     package let origin: SettingOrigin
     /// The effects of a change besides the setting's meaning, as sentences.
     package let effect: String?
@@ -129,6 +130,7 @@ package struct SettingForecast: Codable, Equatable, Sendable {
         effect = setting.effect
         uptake = setting.uptake
         seen = SettingTable.seen([name], in: stored)
+        // Such a setting affects later days only, because today's plan is already made.
         guard setting.group == .schedule, setting.uptake == .nextDecision, let zone else {
             postsToCome = nil
             return

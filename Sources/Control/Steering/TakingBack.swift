@@ -11,9 +11,9 @@ import Settings
 
 /// Carries out requests to undo, no faster than the network permits.
 ///
-/// A request may be made twice, by a process after a crash or by two in parallel: deleting a
-/// deleted post is no error. So the post is not looked up first, and a request whose answer was
-/// lost is simply repeated.
+/// The same deletion may be requested twice: by a process after a crash, or by two processes in
+/// parallel. Deleting a deleted post is no error. So the post is not looked up first, and a request
+/// whose answer was lost is simply repeated.
 package struct TakingBack: Sendable {
     /// The outcome of one pass over the undo requests.
     package struct Round: Sendable {
@@ -30,7 +30,8 @@ package struct TakingBack: Sendable {
         package var takenBack: Int { tried.count { $0.state == .undone } }
     }
 
-    /// Grace period in seconds after a request's deadline before another worker may repeat it.
+    /// The time after a request's deadline, in seconds, before another worker may repeat the
+    /// request.
     private static let margin: TimeInterval = 60
 
     private let store: OutboxStore
@@ -148,7 +149,7 @@ package struct TakingBack: Sendable {
         return try await network.delete(address) { TextRules.areAlike($0.post.text, text) }
     }
 
-    /// Stores why an action is not undone: temporarily, or permanently.
+    /// Stores why an action is not undone, and when to try again; a permanent error is not retried.
     private func store(_ error: NetworkError, of action: Action) async throws -> Action? {
         let now = clock.now
         let asked = action.undo?.asked ?? now

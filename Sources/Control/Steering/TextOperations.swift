@@ -115,8 +115,8 @@ extension NeverChange {
     }
 }
 
-/// Records that a text may be posted, whatever was learned from others; an excluded text is allowed
-/// again.
+/// Records that a text may be posted, whatever was learned from other texts; an excluded text is
+/// allowed again.
 package struct KeepText: PersonOperation {
     package static let name = "texts-keep"
     /// The address or id of an archived post that answers nobody.

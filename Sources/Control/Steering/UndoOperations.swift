@@ -7,7 +7,7 @@ package import Posts
 
 /// Requests to undo actions; waiting actions are cancelled.
 ///
-/// A worker, or the caller, then deletes at the network.
+/// A worker, or the caller, then deletes the sent ones at the network.
 package struct AskUndo: PersonOperation {
     package static let name = "undo"
     /// The complete ids of actions.
@@ -16,7 +16,8 @@ package struct AskUndo: PersonOperation {
     package init(ids: [String]) { self.ids = ids }
 
     package func perform(at desk: Desk, seen: Seen?) async throws -> UndoWishes {
-        // A person who undoes very many actions at once does not judge the single texts.
+        // A person who undoes very many actions at once does not judge the single texts, so no
+        // label is stored.
         guard ids.count <= PersonLabel.mostAtOnce else {
             return try await ask(at: desk, seen: seen, storing: AskUndo.noLabel)
         }
@@ -34,7 +35,7 @@ package struct AskUndo: PersonOperation {
         let answers = try await desk.outbox.askUndos(ids, seen: seen, now: desk.now, note)
         // A new version wakes the worker's publisher, which may sleep for hours.
         try await desk.mirror.table.raiseVersion()
-        // The outcome of requests in flight is known soon.
+        // The outcome of requests in flight is known soon, so it is waited for.
         if answers.values.contains(.remembered) {
             let requestedIDs = Set(ids)
             _ = try await InFlightWait(mirror: desk.mirror).wait { requestedIDs.contains($0.id) }
@@ -103,15 +104,15 @@ package struct UndoWishes: PersonOutcome {
     init(answers: [String: UndoAnswer]) { self.answers = answers }
 }
 
-/// Keeps the proposed copies of posts that the human deleted or edited.
+/// Keeps posts whose undo was proposed because the human deleted or edited the originals.
 package struct KeepProposed: PersonOperation {
     package static let name = "undo-keep"
-    /// Complete ids of actions; nil for all proposed copies.
+    /// The complete ids of the actions to keep; nil for all whose undo is proposed.
     package var ids: [String]?
 
     package init(ids: [String]? = nil) { self.ids = ids }
 
-    /// - Parameter seen: The digest of the named actions; not used for all.
+    /// - Parameter seen: The digest of the named actions; not used if no actions are named.
     package func perform(at desk: Desk, seen: Seen?) async throws -> KeptChange {
         KeptChange(kept: try await desk.outbox.rejectProposedUndos(ids, seen: seen))
     }

@@ -28,9 +28,9 @@ package struct UndoOutlook: Codable, Equatable, Sendable {
     /// The number of actions that cannot be undone: they did not happen, were undone before, or
     /// belong to another account of the bot.
     package let impossible: Int
-    /// Deletions that the network allows; nil without a bot account.
+    /// The network's limit of deletions; nil without a bot account.
     package let deletions: Allowance?
-    /// The withdrawals of favorites that the network allows; nil without a bot account.
+    /// The network's limit of withdrawals of favorites; nil without a bot account.
     package let withdrawals: Allowance?
     /// The shortest duration that the network's limits allow, in seconds; 0 if there is no wait.
     package let seconds: Double
@@ -122,7 +122,7 @@ extension UndoOutlook.Allowance {
         self.used = used
     }
 
-    /// Seconds until the last of this many requests may be made.
+    /// The seconds until the last of so many requests may be made.
     fileprivate func seconds(for requests: Int) -> Double {
         let allowedNow = max(0, count - used)
         let laterRequests = requests - allowedNow

@@ -16,11 +16,11 @@ package struct Undoing: Sendable {
         case everything
         /// Actions with an earlier request to undo that is not completed.
         case requested
-        /// Proposed actions: copies of posts that the human deleted or edited.
+        /// Actions whose undo is proposed because the human deleted or edited the original posts.
         case proposed
     }
 
-    /// Limit of actions in one request.
+    /// The most actions in one request.
     private static let mostActions = 100_000
 
     let mirror: HumanMirror
@@ -31,7 +31,7 @@ package struct Undoing: Sendable {
         store = mirror.outbox(lease: nil)
     }
 
-    /// The selected actions, the last first.
+    /// The selected actions, the latest first.
     ///
     /// - Parameters:
     ///   - scope: The selection.
@@ -159,8 +159,8 @@ package struct UndoReceipt: Codable, Sendable {
     /// Adds the results for effects of interrupted commands.
     ///
     /// - Parameters:
-    ///   - before: The number of effects before.
-    ///   - left: The remaining effects.
+    ///   - before: The number of effects before they were undone or completed.
+    ///   - left: The effects that remain.
     package mutating func add(effects before: Int, left: [Effect]) {
         openEffects = left.count { $0.next != nil }
         refusedEffects = left.count - openEffects

@@ -6,20 +6,20 @@ package import Posts
 import Schedule
 import Settings
 
-/// Records that the human lived in another time zone for some time: posts of a person who moved or
-/// traveled were written in the morning although the usual zone's clock shows night.
+/// Records that the human lived in another time zone for some time.
 ///
-/// Posts keep their instant; only the local minute and day, which count for the schedule and for
-/// the choice of texts, are converted to that zone. The bot's own days stay in `TIME_ZONE`. If the
-/// command ends before all posts are converted, the others are converted when the mirror is next
-/// used.
+/// If a person moved or traveled, the clock of the usual zone shows night for posts that they wrote
+/// in the morning. Posts keep their instant; only their local minute and day are converted to the
+/// other zone. The schedule and the choice of texts use these. The bot's own days stay in
+/// `TIME_ZONE`. If the command ends before all posts are converted, the others are converted when
+/// the mirror is next used.
 package struct AddZone: PersonOperation {
     package static let name = "zones-add"
     /// The IANA name of the zone.
     package var zone: String
-    /// The first day; nil if the time has no beginning.
+    /// The first day in the zone; nil if that time has no beginning.
     package var from: String?
-    /// The last day; nil if it has no end.
+    /// The last day in the zone; nil if that time has no end.
     package var to: String?
 
     package init(zone: String, from: String? = nil, to: String? = nil) {
@@ -188,12 +188,12 @@ extension TimeZone {
     }
 }
 
-/// The outcome of a change of the human's clocks, for programs.
+/// The outcome of a change of the zones in which the human lived, for programs.
 package struct ZonesChange: PersonOutcome {
     package private(set) var schema = "mirror-bot/zones-change/1"
     /// False if nothing had to be changed.
     package let isNew: Bool
-    /// Posts whose local times were converted.
+    /// The number of posts whose local times were converted.
     package let moved: Int
     /// The entry that was added or removed.
     package let change: ZonesReport.Line

@@ -53,7 +53,8 @@ extension NoticeButton {
 }
 
 extension NoticeCause {
-    /// Whether a pause helps under this condition: the work goes on, or is tried again.
+    /// Whether a pause has an effect while this condition holds, because the mirror still works or
+    /// tries again.
     fileprivate var isPausable: Bool {
         switch self {
         case .humanRefused, .failing, .unreachable, .clock: true

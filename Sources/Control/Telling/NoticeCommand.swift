@@ -8,8 +8,11 @@ import Posts
 /// No shell is involved. The program inherits none of our files, signals or secrets, and of the
 /// environment only the usual variables and those of a user session. Processes that it leaves
 /// running are not touched, unless its time is up.
+///
+/// The class is sendable because `isCancelled` is only touched under `lock`; the rest never
+/// changes.
 final class NoticeCommand: @unchecked Sendable {
-    // Sendable because `isCancelled` is only touched under `lock`; the rest never changes.
+    /// The variables of our environment that the program gets.
     private static let variables = [
         "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TZ", "TMPDIR", "DISPLAY",
         "WAYLAND_DISPLAY",
@@ -97,10 +100,12 @@ final class NoticeCommand: @unchecked Sendable {
             }
             if endedProcess < 0, errno != EINTR { return 0 }
             if ContinuousClock.now >= deadline || lock.withLock({ isCancelled }) {
+                // A negative id stands for the whole process group.
                 kill(-process, SIGKILL)
                 while waitpid(process, &status, 0) < 0, errno == EINTR {}
                 return nil
             }
+            // After the end of the output, nothing else delays the next check.
             if !isOpen { _ = poll(nil, 0, Self.checkInterval) }
         }
     }
@@ -127,7 +132,8 @@ final class NoticeCommand: @unchecked Sendable {
     /// Prevents the program from inheriting descriptors except its streams, with a function of the
     /// C library that is not visible to Swift.
     ///
-    /// A C library without that function is no problem: libraries set close-on-exec themselves.
+    /// If the C library lacks that function, close-on-exec, which libraries set on their
+    /// descriptors, has the same effect.
     private static func closeOthers(_ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>) {
         typealias Function =
             @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32

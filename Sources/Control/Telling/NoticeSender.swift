@@ -8,7 +8,7 @@ import Transport
 
 /// The result of sending one notice over one channel.
 package struct NoticeReceipt: Codable, Equatable, Sendable {
-    /// The setting of the channel, and its host or program.
+    /// The channel: the name of its setting, with its host or program.
     package var way: String
     /// Why the notice did not arrive; nil if it did.
     package var problem: String?
@@ -26,7 +26,7 @@ struct PushTargets: Sendable {
 
 /// Sends notices and heartbeats to the operator's addresses.
 ///
-/// Redirects are not followed, and nothing is retried: of a response only the status counts, and at
+/// Redirects are not followed, and nothing is retried. Only the status of a response counts; at
 /// most 64 kB of its body are read.
 package final class NoticeSender: Sendable {
     /// The time limit of one notice on each channel.

@@ -8,7 +8,7 @@ package struct NoticeRow: Equatable, Sendable {
     package let cause: NoticeCause
     /// The beginning of the condition; nil if it does not hold.
     package var since: Date?
-    /// When a person was last notified that it holds.
+    /// When a person was last notified that the condition holds.
     package var lastTold: Date?
     /// The reported beginning of a condition whose end is still to be reported.
     package var unresolvedSince: Date?
@@ -26,8 +26,9 @@ package struct NoticeRow: Equatable, Sendable {
 
     /// Updates the row with a finding, and returns the notice to send.
     ///
-    /// The attempt counts as failed until ``recordDelivery(of:)``: of two workers only one sends,
-    /// and a notice lost with a killed process is sent later.
+    /// The attempt counts as failed until ``recordDelivery(of:)`` is called. So only one of two
+    /// workers sends the notice, and if a process is killed before it has sent the notice, another
+    /// attempt follows later.
     ///
     /// - Parameters:
     ///   - finding: The finding; nil if unknown.
@@ -166,6 +167,7 @@ package struct NoticeTable: Sendable {
                 if let notice = row.take(findings[cause], mirror: mirror, now: now) {
                     notices.append(notice)
                 }
+                // A new row without any state is not stored.
                 return row == NoticeRow(cause) && stored == nil ? nil : row
             }
             return (oldRows, newRows, notices)

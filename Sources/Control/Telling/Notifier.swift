@@ -14,7 +14,7 @@ import Storage
 package actor Notifier {
     /// The mirrors that a process works for now.
     package struct Watch: Sendable {
-        /// The state of the work, by mirror that the process holds.
+        /// The state of the work for each mirror that the process holds, by its name.
         ///
         /// Notices about other mirrors are sent by the processes that hold them.
         package var pulses: [String: WorkerPulse]
@@ -82,7 +82,7 @@ package actor Notifier {
             try await readDevices(of: watch.pulses.keys.sorted())
             guard !configuration.isIdle || !devices.isEmpty else { return }
             let readings = try await readings(of: watch.pulses, now: now)
-            // Kept in memory, in case nothing can be written.
+            // The beginning is kept in memory, in case nothing can be written to the database.
             databaseAwaySince = readings.compactMap(\.facts.store).first.map {
                 $0.since ?? databaseAwaySince ?? now
             }

@@ -56,7 +56,8 @@ package struct OnceAddresses: Sendable {
     private let mirror: String
     private let storage: any StorageEngine
     private let key: [UInt8]
-    /// The creation time of the mirror: another mirror of the same name has other addresses.
+    /// The creation time of the mirror, so that a later mirror of the same name has other
+    /// addresses.
     private let created: Int64
 
     /// - Parameters:
@@ -164,6 +165,7 @@ package struct OnceAddresses: Sendable {
         return (address, try await perform(address, at: desk))
     }
 
+    /// Stores that an address was used; fails if it was used before.
     private func note(_ text: String, of address: OnceAddress, now: Date) async throws {
         let mirror = mirror
         let isFirst = try await storage.transaction { connection in
@@ -197,6 +199,7 @@ package struct OnceAddresses: Sendable {
             return try await desk.perform(wish).isNew
         case .pause:
             let wish = PersonRequest(PauseMirror(), seen: address.seen)
+            // `wasPaused` is nil if the pause is new.
             return try await desk.perform(wish).wasPaused == nil
         }
     }

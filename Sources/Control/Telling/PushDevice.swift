@@ -8,12 +8,13 @@ import Storage
 
 /// A browser that gets the notices of a mirror.
 package struct PushDevice: Equatable, Identifiable, Sendable {
-    /// Sixteen hexadecimal digits, by which the page names it.
+    /// Sixteen hexadecimal digits, by which the page names the device.
     package let id: String
-    /// The name that a person gave it.
+    /// The name that a person gave the device.
     package let name: String
     package let added: Date
-    /// Nil if it was stored with another key, and has to be added again.
+    /// The browser's subscription; nil if it cannot be read, for example because it was sealed with
+    /// another key: then the device has to be added again.
     package let subscription: PushSubscription?
 }
 
@@ -113,6 +114,7 @@ package struct PushDeviceTable: Sendable {
                 .notAllowed,
                 localized("there is no key to seal it with; whoever runs this sets SECRET_KEY"))
         }
+        // Invisible characters are left out of the name.
         let visible = name.unicodeScalars.filter {
             !$0.properties.isDefaultIgnorableCodePoint && $0.properties.generalCategory != .control
         }

@@ -11,7 +11,7 @@ package struct PushSubscription: Codable, Equatable, Sendable {
     private static let longestEndpoint = 2_048
     private static let secretSize = 16
 
-    /// The address at the push service; a sender needs it and the key of the page.
+    /// The address at the push service; to send a message, one needs it and the key of the page.
     let endpoint: String
     /// The browser's public key of P-256, `p256dh`.
     let key: [UInt8]
@@ -23,8 +23,8 @@ package struct PushSubscription: Codable, Equatable, Sendable {
     /// - Parameters:
     ///   - endpoint: An `https` address of a public host. If the page itself is on this machine,
     ///     the push service may be on it, too.
-    ///   - key: `p256dh` in Base64 for addresses.
-    ///   - secret: `auth` in Base64 for addresses.
+    ///   - key: `p256dh` in Base64url.
+    ///   - secret: `auth` in Base64url.
     ///   - page: The address of the web page for browsers.
     /// - Returns: Nil for values of another form.
     package init?(endpoint: String, key: String, secret: String, page: String) {
@@ -105,8 +105,9 @@ struct PushRequest: Sendable {
 
     /// The message, which only the browser can read.
     let body: [UInt8]
-    /// A later message with the same topic takes the place of one that waits: 32 characters of
-    /// Base64 for addresses (RFC 8030, section 5.4).
+    /// The topic: 32 characters of Base64url (RFC 8030, section 5.4).
+    ///
+    /// A message replaces an earlier one with the same topic that still waits at the push service.
     let topic: String
     let urgency: Urgency
 
@@ -114,7 +115,7 @@ struct PushRequest: Sendable {
     ///
     /// - Parameters:
     ///   - subscription: The recipient.
-    ///   - identity: Signs it.
+    ///   - identity: The sender, which signs the request.
     ///   - now: The time of the signature.
     func request(
         to subscription: PushSubscription, by identity: PushIdentity, now: Date
@@ -141,8 +142,8 @@ enum PushEncryption {
 
     /// The size of a record, which every push service takes (RFC 8291, section 4).
     private static let recordSize = 4_096
-    /// The most bytes of a message: a record without its head (86 bytes), and without its tag and
-    /// delimiter (17 bytes together).
+    /// The most bytes of a message: a record without its head (86 bytes), its tag (16 bytes) and
+    /// its delimiter (1 byte).
     static let longestMessage = recordSize - 86 - 17
     private static let saltSize = 16
     /// Ends the last record (RFC 8188, section 2).
@@ -151,7 +152,7 @@ enum PushEncryption {
     /// Encrypts a message: the head and the only record of `aes128gcm` (RFC 8188).
     ///
     /// - Parameters:
-    ///   - plain: ``longestMessage`` bytes at most.
+    ///   - plain: The message, at most ``longestMessage`` bytes.
     ///   - subscription: The recipient.
     ///   - key: A key pair for this message alone.
     ///   - salt: 16 random bytes for this message alone.
@@ -166,6 +167,7 @@ enum PushEncryption {
         guard let shared = key.sharedSecret(with: subscription.key) else {
             throw Failure(description: localized("the key of the browser is none"))
         }
+        // The key derivation of RFC 8291, section 3.4.
         let publicKeys = subscription.key + key.publicKey
         let material = KeyDerivation.key(
             from: shared, salt: subscription.secret,
@@ -208,7 +210,7 @@ package struct PushIdentity: Sendable {
         contact = page.hasPrefix("https://") ? page : nil
     }
 
-    /// The public key that a browser subscribes with, in Base64 for addresses.
+    /// The public key that a browser subscribes with, in Base64url.
     package var publicKey: String { Base64URL.text(of: key.publicKey) }
 
     /// Returns the header `Authorization` for one push service.

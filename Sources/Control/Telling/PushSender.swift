@@ -4,7 +4,7 @@ import Mirroring
 import Posts
 package import Transport
 
-/// Pushes notices to devices (RFC 8030), through the push service of each browser alone.
+/// Pushes notices to devices (RFC 8030), to each through the push service of its browser.
 package struct PushSender: Sendable {
     /// The message that the page's service worker shows.
     private struct Message: Encodable {
@@ -16,14 +16,14 @@ package struct PushSender: Sendable {
 
         let title: String
         let text: String
-        /// A later message with the same tag takes the place of a shown one.
+        /// The tag of the message, which replaces an earlier shown message with the same tag.
         let tag: String
         /// The path that a press of the message itself opens.
         let open: String
         let buttons: [Button]
-        /// Said if the page refuses the press of a button; nil without buttons.
+        /// The text to show if the page refuses the press of a button; nil without buttons.
         let refused: String?
-        /// Said if the page does not answer the press of a button; nil without buttons.
+        /// The text to show if the page does not answer the press of a button; nil without buttons.
         let unreached: String?
     }
 
@@ -37,7 +37,7 @@ package struct PushSender: Sendable {
     ///   - notice: The notice.
     ///   - controls: Its buttons.
     ///   - subscription: The device.
-    ///   - identity: Signs the request.
+    ///   - identity: The sender, which signs the request.
     ///   - limit: The time limit.
     /// - Returns: The answer of the push service.
     package func send(
@@ -78,8 +78,10 @@ package struct PushSender: Sendable {
         return Array(try encoder.encode(message))
     }
 
-    /// Returns the topic, which is the same for all messages about one cause of one mirror, but
-    /// shows neither to the push service.
+    /// Returns the topic of a notice.
+    ///
+    /// It is the same for all messages about one cause of one mirror. It is a digest, so the push
+    /// service learns neither the cause nor the mirror.
     private static func topic(of notice: Notice) -> String {
         let digest = StableHash.digest(
             of: "mirror-bot push topic", notice.mirror, notice.cause?.rawValue ?? "test")

@@ -42,8 +42,9 @@ struct ConfigCommand: AsyncParsableCommand {
         throw last
     }
 
-    /// Returns the values, overridden by those that are stored for the mirror; a database that
-    /// cannot be read is no problem of any value.
+    /// Returns the values, overridden by those that are stored for the mirror.
+    ///
+    /// If the stored values cannot be read, this prints a warning and returns the given values.
     private func withSettings(_ values: SettingValues) async -> SettingValues {
         do {
             let configuration = try MirrorConfiguration(

@@ -90,16 +90,16 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 }
 
-/// Work that is told to clean up when a signal is to end the process.
+/// Work that can clean up before a signal ends the process.
 ///
-/// The first signal begins a graceful shutdown, and ends the process after the work has ended. A
-/// second one ends it at once.
+/// After the first signal, a graceful shutdown begins, and the process ends when the work has
+/// ended. A second signal ends the process at once.
 private struct SignalledWork: Service {
     let work: @Sendable () async throws -> Void
 
     func run() async throws { try await work() }
 
-    /// Runs the work; if the process does not belong to the command alone, signals are left alone.
+    /// Runs the work, and handles signals if the process runs only this command.
     static func run(_ work: @escaping @Sendable () async throws -> Void) async throws {
         guard Console.current.ownsProcess else { return try await work() }
         let service = ServiceGroupConfiguration.ServiceConfiguration(
@@ -145,7 +145,7 @@ private final class ReceivedSignal: @unchecked Sendable {
 
     /// Remembers a signal.
     ///
-    /// - Returns: False if another one was received before.
+    /// - Returns: False if another signal was received before.
     func note(_ signal: Int32) -> Bool {
         lock.withLock {
             guard firstSignal == nil else { return false }

@@ -86,7 +86,7 @@ struct ForgetTextCommand: AsyncParsableCommand {
                 ]
             }
         }
-        // The subject as found before the forgetting.
+        // What the wish refers to, as `ask` found it before the change.
         var subject: Forgetting.Subject?
         let ask = { (desk: Desk) async throws -> Seen? in
             let forgetting = try await desk.forgetting()
@@ -172,7 +172,7 @@ struct ForgetListCommand: AsyncParsableCommand {
     }
 }
 
-/// Returns a muted or forgotten value for people.
+/// Returns the printed form of a muted or forgotten value.
 private func shownMute(_ kind: String, _ value: String) -> String {
     Printable.line(kind == "span" ? value.replacingOccurrences(of: "/", with: " to ") : value)
 }

@@ -39,7 +39,7 @@ struct ListOptions: ParsableArguments {
 }
 
 extension Array<String> {
-    /// The words as one text; nil for none.
+    /// The words as one search text, separated by spaces; nil if there are none.
     var searchWords: String? { isEmpty ? nil : joined(separator: " ") }
 }
 

@@ -85,7 +85,8 @@ struct LoginCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.withMirror(readsAccounts: false, keepsNothing: print, making: .mirror) {
             mirror in
-            // A login that is only printed changes nothing here, not even the bound account.
+            // A login that is only printed changes a copy of the mirror's data, so the mirror keeps
+            // its accounts.
             guard print else { return try await logIn(to: mirror) }
             try await mirror.scratch().closing(after: logIn)
         }
@@ -100,7 +101,7 @@ struct LoginCommand: AsyncParsableCommand {
             try agree(to: opened.replacement)
             outcome = try await mirror.keep(opened, isKept: !print)
         } catch {
-            // The token that the network has issued is not used.
+            // The network has issued a token that is not used, so it is revoked.
             if let problem = await login.withdraw() {
                 StandardError.tell(localized("warning: \(problem)"))
             }

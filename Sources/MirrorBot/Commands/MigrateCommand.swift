@@ -13,7 +13,8 @@ struct MigrateCommand: AsyncParsableCommand {
     @OptionGroup var options: MirrorOptions
 
     func run() async throws {
-        // A release migrates before all variables of accounts are set.
+        // The release step of a deployment migrates the tables, perhaps before the accounts'
+        // variables are set.
         let configuration = try await options.configuration(readsAccounts: false)
         try configuration.process.requireLastingStorage()
         let update = try await TablesUpdate(of: configuration.process.storage)

@@ -188,6 +188,9 @@ struct MoveCommand: AsyncParsableCommand {
     }
 
     /// Returns the steps to start the mirror at its new place.
+    ///
+    /// - Parameter key: The place of the key that opens the logins: the name `SECRET_KEY`, or the
+    ///   path of a file; nil if there are no logins.
     private static func nextSteps(at location: StorageLocation, key: String?) -> [String] {
         var lines: [String] = []
         switch (key, location) {
@@ -237,6 +240,7 @@ private final class MoveProgress: @unchecked Sendable {
         guard stream.terminal.isInteractive else { return }
         lock.withLock {
             isShown = true
+            // A carriage return, and the control sequence that erases the line.
             stream.write("\r\u{1B}[K\(table) \(rows)")
         }
     }

@@ -37,7 +37,7 @@ struct NotifyCommand: AsyncParsableCommand {
         }
     }
 
-    /// Sends a test notice; uses no database, because this must work without one.
+    /// Sends a test notice, without opening the database, which may be missing.
     private func sendTest() async throws {
         let configuration = try await options.configuration(readsAccounts: false)
         Console.current.log.follow(configuration)

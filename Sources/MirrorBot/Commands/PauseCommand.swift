@@ -63,6 +63,8 @@ struct ResumeCommand: AsyncParsableCommand {
 extension PauseChange {
     /// The outcome of a resumption, for people.
     var resumptionLines: [String] {
+        // `human` says what holds the mirror besides a pause, such as that the account is a
+        // memorial.
         guard let human else {
             let isDone = wasPaused == true
             return [

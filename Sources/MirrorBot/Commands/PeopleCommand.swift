@@ -91,7 +91,7 @@ struct PeopleListCommand: AsyncParsableCommand {
 }
 
 extension PeopleList.Line {
-    /// The account, with non-ASCII letters of its host, and notes about it.
+    /// The account, its host in Unicode letters and not in Punycode, and notes about the account.
     fileprivate var row: (name: String, notes: [String?]) {
         (
             AccountID(reference: account, localHost: nil)?.shown ?? account,
@@ -205,7 +205,7 @@ struct PeopleDenyCommand: AsyncParsableCommand {
     }
 }
 
-/// An account with non-ASCII letters of its host.
+/// Returns an account for people, its host in Unicode letters and not in Punycode.
 private func shownAccount(_ account: String) -> String {
     Printable.line(AccountID(reference: account, localHost: nil)?.shown ?? account)
 }
@@ -241,6 +241,7 @@ extension ServerChange {
     fileprivate func lines(after newStance: People.Stance) -> [String] {
         let shownName = Printable.line(ServerName(reference: server)?.shown ?? server)
         guard newStance == .deny else {
+            // `below` has the denied servers of which this one is a subdomain.
             let parentServers = below.map { Printable.line($0) }.joined(separator: ", ")
             return [
                 isNew

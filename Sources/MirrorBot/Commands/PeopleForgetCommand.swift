@@ -111,7 +111,9 @@ struct PeopleReportCommand: AsyncParsableCommand {
     }
 }
 
-/// The report as text: complete, because it answers a person's request.
+/// The report as text.
+///
+/// It shows everything that is stored, because it answers a person's request for their data.
 private struct PersonView {
     let report: PersonReport
     let zone: TimeZone

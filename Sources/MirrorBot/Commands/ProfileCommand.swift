@@ -46,8 +46,8 @@ struct ProfileOffer {
     /// Shows the proposal, and writes it if the person agrees.
     ///
     /// - Parameter agrees: Puts a question to the person, and returns whether the answer is yes.
-    /// - Returns: True if the profile names its operator, or the person was told what to write;
-    ///   false if they declined.
+    /// - Returns: True if the profile was written or needs no change, or if the person was told
+    ///   what to write into it; false if they declined.
     /// - Throws: ``CommandError`` if the profile was changed meanwhile; as
     ///   `HumanMirror.profileProposal()`; what `agrees` throws.
     func make(if agrees: (String) throws -> Bool) async throws -> Bool {

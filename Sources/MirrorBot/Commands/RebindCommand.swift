@@ -55,7 +55,8 @@ struct RebindCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the bound account, that of the credentials, and the consequences.
+    /// Returns lines with the mirror's present account, the logged-in one, and the consequences of
+    /// the change.
     static func lines(_ rebinding: Rebinding) -> [String] {
         let bound = rebinding.bound.map { Printable.line($0.name()) } ?? localized("none yet")
         let newName = Printable.line(BoundAccount(rebinding.found).name())

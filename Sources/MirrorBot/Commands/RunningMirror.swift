@@ -20,6 +20,7 @@ struct RunningMirror: Service {
     let page: WebOptions?
 
     func run() async throws {
+        // Invalid settings of the page are reported before anything is opened.
         if let page { _ = try page.settings(try await options.configuration().process) }
         do {
             try await options.withMirror(isWorker: true, making: .database, opening: open) {
@@ -64,6 +65,7 @@ struct RunningFleet: Service {
     let page: WebOptions?
 
     func run() async throws {
+        // Invalid settings of the page are reported before anything is opened.
         if let page { _ = try page.settings(try await options.configuration().process) }
         do {
             try await options.withInstallation(opening: Self.open) { installation in
@@ -113,10 +115,12 @@ struct StoppedBeforeStart: Error {
 
 /// Runs a service as the only work of a process.
 enum ServiceProcess {
-    /// Runs a service until one of ``EndingSignals/trapped``.
+    /// Runs a service until it ends, or until the process receives one of
+    /// ``EndingSignals/trapped``.
     ///
-    /// - Parameter service: Gets the service manager that started the process; nil for none.
-    /// - Throws: An error that ends it.
+    /// - Parameter service: Returns the service. Its argument is the service manager that started
+    ///   the process; nil for none.
+    /// - Throws: An error that ends the service.
     static func run(_ service: (ServiceManager?) -> any Service) async throws {
         let manager = ServiceManager(environment: Console.current.environment)
         let ownsProcess = Console.current.ownsProcess
@@ -129,7 +133,8 @@ enum ServiceProcess {
             gracefulShutdownSignals: ownsProcess ? EndingSignals.trapped : [],
             // The settings of logging are not read yet, and a group logs only its own steps.
             logger: Logger(label: "mirror-bot") { _ in SwiftLogNoOpLogHandler() })
-        // Services are shut down from the last to the first.
+        // Services are shut down from the last to the first, so the watchdog and the manager learn
+        // of a shutdown before the service.
         if ownsProcess {
             configuration.services.append(
                 .init(
@@ -142,6 +147,8 @@ enum ServiceProcess {
                     service: manager, successTerminationBehavior: .ignore,
                     failureTerminationBehavior: .ignore))
         }
+        // The group cancels what still runs after this time, which is shorter than the watchdog's
+        // limit.
         configuration.maximumGracefulShutdownDuration = .seconds(8)
         try await ServiceGroup(configuration: configuration).run()
     }

@@ -135,13 +135,14 @@ struct SetupCommand: AsyncParsableCommand {
 
     // MARK: Answers
 
-    /// The given network of an account.
+    /// Returns the network of an account as the options of this command give it.
     func network(of role: AccountRole) -> NetworkName? { (role == .human ? human : bot) ?? network }
 
-    /// The given options of `login` for an account.
+    /// Returns the options of `mirror-bot login` for an account, as the options of this command
+    /// give them.
     ///
-    /// - Parameter isFirstTry: Whether to include the answers; after a first attempt the person is
-    ///   asked for them.
+    /// - Parameter isFirstTry: Whether to include the server, the handle and the token file. After
+    ///   a first attempt the person is asked for them instead.
     func loginWords(of role: AccountRole, isFirstTry: Bool = true) -> [String] {
         var options: [(String, String?)] = [("--api-base-url", apiBaseURL)]
         if isFirstTry {
@@ -175,8 +176,8 @@ struct SetupCommand: AsyncParsableCommand {
     /// Whether a login to an account on that network needs no further input.
     func isLoginComplete(of role: AccountRole, on network: NetworkName) -> Bool {
         let required = network.descriptor.required(by: role)
-        // A file can contain only one secret; an account with several needs a login by a person, or
-        // settings.
+        // A file can contain only one secret. For an account with several, a person must log in, or
+        // settings must give the secrets.
         guard required.count(where: \.isSecret) <= (tokenFile(of: role) == nil ? 0 : 1) else {
             return false
         }

@@ -19,18 +19,23 @@ struct SetupWalk {
         case postponed
     }
 
-    /// Steps without questions, which are not asked about again after a failure.
+    /// The steps that ask nothing themselves.
+    ///
+    /// After a failure of such a step, the person is asked whether to try again. The other steps
+    /// simply ask their question again.
     private static let withoutQuestion: Set<SetupStep.Kind> = [.posts, .favorites, .profile]
 
     private let setup: SetupCommand
-    /// The options for every command of the walk, without the time zone, which the walk stores as
-    /// an answer.
+    /// The options that every command of the walk gets.
+    ///
+    /// They lack the time zone, which the walk stores as the answer of a step.
     private let options: MirrorOptions
     private let canAsk = Console.current.input.isInteractive
     /// The steps that remained open in this walk, and are not begun again.
     private var postponedSteps: Set<SetupStep.Kind> = []
-    /// Steps for which the options of `setup` were tried; after a failure the person is asked
-    /// instead.
+    /// The steps for which the options of `setup` were tried.
+    ///
+    /// In a further attempt the person is asked instead.
     private var triedSteps: Set<SetupStep.Kind> = []
     /// The archive that was read in this walk; it may contain favorites too.
     private var archive: String?
@@ -148,7 +153,7 @@ struct SetupWalk {
         return true
     }
 
-    /// Whether another answer or a second attempt may help.
+    /// Whether another answer or a second attempt may succeed.
     private static func isMendable(_ error: any Error) -> Bool {
         error is CommandError || error is ValidationError || SetupPosition.isMendable(error)
     }
@@ -515,6 +520,7 @@ struct SetupWalk {
         try await options.withZone { mirror, zone in
             let review = try await TextReview(of: mirror, atMost: TextReview.firstReviewSize)
             let texts = Array(review.texts.prefix(review.leftOfFirst))
+            // A review that ends with fewer labels than the bot needs would have no effect.
             guard !texts.isEmpty, review.labels + texts.count >= review.needed else { return }
             tell(
                 "\n"

@@ -160,6 +160,7 @@ extension SuggestionList.Suggestion {
         let time = due > now ? ", for \(LocalTime(due, in: zone))" : ""
         let price = cost.map { ", costs $\(String(format: "%.3f", $0)) at most" } ?? ""
         let age = Int(now.timeIntervalSince(created) / 60)
+        // The time is in minutes below an hour, in hours below two days, and else in days.
         let waitingTime =
             switch age {
             case ..<60: "\(age) min"

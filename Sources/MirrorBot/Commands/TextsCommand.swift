@@ -210,7 +210,10 @@ struct TextConversation {
         return answers
     }
 
-    /// Stores an answer; one about a text that was changed or removed meanwhile does not count.
+    /// Stores an answer, or prints why it cannot be stored.
+    ///
+    /// - Returns: False if the answer does not count, because the desk refused it. It does so for a
+    ///   text that was changed or removed meanwhile.
     private func store<Operation: PersonOperation>(_ operation: Operation, _ text: TextList.Text)
         async throws -> Bool
     {

@@ -82,7 +82,7 @@ struct RunningWeb: Service {
     let page: WebOptions
 
     func run() async throws {
-        // Checked before anything is opened.
+        // Invalid settings of the page are reported before anything is opened.
         _ = try page.settings(try await options.configuration().process)
         do {
             // A read-only page creates no database.
@@ -144,6 +144,8 @@ final class StartedMirrors: Sendable {
     init() { (starts, startsContinuation) = AsyncStream.makeStream(of: String.self) }
 
     /// Asks for work for a mirror, unless this process already works for it.
+    ///
+    /// - Returns: True, because this process works for every mirror that is started.
     func begin(_ mirror: String) -> Bool {
         if running.withLock({ $0.insert(mirror).inserted }) { startsContinuation.yield(mirror) }
         return true

@@ -18,16 +18,18 @@ import Settings
 import Storage
 import Synchronization
 
-/// Simulates some days of a mirror on a network inside this process; its clock jumps from event to
-/// event.
+/// Simulates some days of a mirror on a network inside this process.
+///
+/// The simulated clock jumps from event to event.
 struct Demo {
-    /// The first day of the sample: a Monday in Tokyo.
+    /// The beginning of the sample's first day: Monday, 1 June 2026, in Tokyo.
     private static let sampleOrigin = Date(timeIntervalSince1970: 1_780_239_600)
     private static let sampleZone = TimeZone(identifier: "Asia/Tokyo") ?? .gmt
-    /// The most people from an archive who live in the sandbox.
+    /// The most people from an archive who live in the sandbox, which is the simulated network.
     private static let friendsAtMost = 8
     private static let mirror = "demo"
-    /// The days for which people continue to post on the network of a kept mirror.
+    /// The number of days after the demo for which people continue to post on the network of a kept
+    /// mirror.
     private static let daysToTry = 7
     /// The least number of posts that are still to come on the day on which a person tries a kept
     /// mirror: enough for the tour.
@@ -154,7 +156,8 @@ struct Demo {
         return from == nil ? DemoZone(zone: Self.sampleZone) : try await .assumed(from: archive)
     }
 
-    /// The first instant of the demo; nil for the day after the archive's last one.
+    /// Returns the first instant of the demo; nil if it begins on the day after the archive's last
+    /// post.
     ///
     /// A kept demo must end at the present time of the person who tries it.
     private func origin(in zone: TimeZone) -> Date? {
@@ -173,7 +176,7 @@ struct Demo {
         return path
     }
 
-    /// Learns the human's favorites: the sample's from the human's account, others from the
+    /// Learns the human's favorites: with the sample from the human's account, else from the
     /// download.
     ///
     /// The likes of a download are learned in contrast to the posts on the bot's home timeline. If
@@ -228,8 +231,8 @@ struct Demo {
         }
     }
 
-    /// Learns the favorites, simulates the days on a page at its pace, shows the results, and
-    /// continues.
+    /// Learns the favorites, simulates the days at the pace of the page, shows the results, and
+    /// continues in real time.
     ///
     /// - Throws: `CommandError` if the page's address is unusable; `CancellationError`.
     private func live(
@@ -251,8 +254,8 @@ struct Demo {
                 say(announcement)
                 let watchTask = watchTask(sandbox, clock, past.zone.zone)
                 defer { watchTask.cancel() }
-                // This task joins the clock before the worker, so that the clock does not continue
-                // without it.
+                // This task joins the clock before the worker does, so that the clock never
+                // continues without this task.
                 let clockTurn = clock.join()
                 defer { clock.leave() }
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -356,8 +359,8 @@ struct Demo {
         }
         if let sandbox {
             variables[Setting.humanNetwork.name] = network.rawValue
-            // No request leaves this machine, and with an archive there is no account to check
-            // posts with.
+            // Posts of an archive are taken to exist: no request leaves this machine, and with an
+            // archive there is no account to check them with.
             variables[Setting.trustArchive.name] = "yes"
             variables[Setting.humanConsent.name] = HumanConsent.Ground.oneself.rawValue
             for role in SandboxRole.allCases where role == .bot || from == nil {

@@ -73,7 +73,9 @@ struct DemoCommand: AsyncParsableCommand {
         }
     }
 
-    /// The page's address: this machine only, because it shows the person's own posts without a
+    /// The address of the page.
+    ///
+    /// Only this machine may reach it, because the page shows the person's own posts without a
     /// password.
     private var listening: WebSettings.Listening {
         get throws {
@@ -132,7 +134,7 @@ struct DemoCommand: AsyncParsableCommand {
                 )
             }
             StandardError.write("\n\(Self.open(keep, result, now: clock.now))\n")
-            // A signal ends the program.
+            // The network stays open until a signal ends the program.
             while true { try await Task.sleep(for: .seconds(3_600)) }
         }
     }

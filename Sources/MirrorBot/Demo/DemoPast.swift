@@ -5,7 +5,7 @@ import Posts
 import Sandbox
 import Schedule
 
-/// The past of the demo's human before its first day.
+/// The past of the demo's human, before the first day of the demo.
 struct DemoPast {
     let posts: Int
     let oldest: Date
@@ -49,8 +49,8 @@ extension DemoPast {
 
     /// Returns the world of the sandbox in which the demo takes place.
     ///
-    /// The sample's human lives in this world; the owner of a downloaded archive does not, because
-    /// the script's posts and likes are not theirs.
+    /// The sample's human lives in this world. The owner of a downloaded archive does not, because
+    /// the posts and likes that the sandbox invents are not theirs.
     func world(seed: UInt64, days: Int, network: NetworkName) -> SandboxWorld {
         var configuration = SandboxWorld.Configuration(
             seed: seed, origin: origin, days: days, timeZone: zone.zone, friends: friends,

@@ -21,6 +21,8 @@ struct DemoSummary: Encodable {
     /// The share of the bot's favorites that the human favorited too; null if there are no
     /// favorites, or the human's are unknown.
     var favoritePrecision: Double?
+    /// The share of the posts open to a favorite that the human would favorite; null if it is
+    /// unknown.
     let baseRate: Double?
     let unsolicited: Int
     let errors: Int
@@ -62,7 +64,8 @@ struct DemoSummary: Encodable {
 
 /// The complete results of a demo.
 struct DemoResult {
-    /// The number of days that are drawn to compare the bot's hours with the human's year.
+    /// The number of days that are drawn at random to compare the bot's posting hours with the
+    /// human's.
     static let drawnDays = 365
 
     var past: DemoPast
@@ -80,7 +83,7 @@ struct DemoResult {
     let botHours: [Double]
     /// The handles of the people on their network, by identity.
     var names: [AccountID: String]
-    /// The words of the posts that were answered or favorited, by identity.
+    /// The texts of the posts on the network, by the post's id.
     var texts: [String: String]
     /// The times at which the human first wrote the texts that the bot sent.
     var written: [PostID: Date]

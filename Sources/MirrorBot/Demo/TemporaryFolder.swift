@@ -20,9 +20,9 @@ struct TemporaryFolder {
         }
     }
 
-    /// Removes the folder when a signal ends the program, and then ends it.
+    /// Waits for a signal that ends the program, removes the folder, and then ends the program.
     ///
-    /// It contains the person's own posts.
+    /// The folder may contain the person's own posts, so it must not stay.
     func removeOnSignal() async {
         guard Console.current.ownsProcess else { return }
         for await signal in await UnixSignalsSequence(trapping: EndingSignals.trapped) {

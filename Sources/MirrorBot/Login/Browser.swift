@@ -47,12 +47,14 @@ struct Browser {
     #if os(macOS)
         private static let defaultProgram = "open"
 
+        /// Whether the person sits at this machine, and not at the other end of an SSH connection.
         private static func hasScreen(_ environment: [String: String]) -> Bool {
             ["SSH_CONNECTION", "SSH_TTY"].allSatisfy { environment[$0, default: ""].isEmpty }
         }
     #else
         private static let defaultProgram = "xdg-open"
 
+        /// Whether the environment names a display of X11 or Wayland.
         private static func hasScreen(_ environment: [String: String]) -> Bool {
             ["DISPLAY", "WAYLAND_DISPLAY"].contains { !environment[$0, default: ""].isEmpty }
         }

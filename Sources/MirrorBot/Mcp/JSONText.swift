@@ -9,8 +9,10 @@ struct JSONText: Equatable, Sendable {
 
     private init(raw text: String) { self.text = text }
 
-    /// A printed document, whose line breaks are between its parts, because they are escaped in
-    /// texts.
+    /// A printed document, on one line.
+    ///
+    /// Its line breaks can be removed: they stand only between the parts of the JSON, because they
+    /// are escaped in texts.
     init(document: String) { self.init(raw: document.replacing("\n", with: "")) }
 
     /// A text value.

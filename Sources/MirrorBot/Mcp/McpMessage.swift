@@ -36,7 +36,7 @@ enum McpMessage {
         }
     }
 
-    /// Whether it is a JSON text, and not nested too deeply.
+    /// Whether the data is a JSON text that is not nested too deeply for the decoder.
     private static func isJSON(_ data: Data) -> Bool {
         // The decoder would read a text with NUL bytes as UTF-16. `AnyValue` decodes nothing, so
         // the decoder fails only if its scanner does.

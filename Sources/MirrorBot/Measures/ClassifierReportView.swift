@@ -60,8 +60,10 @@ enum ClassifierReportView {
 
     private static func column(_ text: String) -> String { FigureGroup.aligned(text, to: 9) }
 
-    /// A line with the threshold at which learned weights would favorite as many posts as plain
-    /// weights do at the present one; empty if there is none.
+    /// A line with the threshold at which the learned weights would favorite as many posts as the
+    /// plain weights do at the threshold in use.
+    ///
+    /// Empty if there is no such threshold.
     private static func equalRateLines(_ report: ClassifierReport) -> [String] {
         guard let rate = report.comparison.equalThreshold else { return [] }
         return [

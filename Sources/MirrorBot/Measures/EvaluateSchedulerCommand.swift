@@ -64,6 +64,7 @@ struct EvaluateSchedulerCommand: AsyncParsableCommand {
     func run() async throws {
         let report = try await report()
         if report.authors.isEmpty {
+            // The two lines that are dropped are an empty one and a title.
             throw CommandError(
                 .badData,
                 (["could not evaluate anybody"] + ScheduleReportView.leftOut(report).dropFirst(2))

@@ -59,6 +59,7 @@ struct FavoriteScoresView {
     private var probabilities: [Figure] {
         let calibration = scores.calibration
         let share = scores.testing.share ?? 0
+        // The Brier score of predicting the share of favorites for every post.
         let constant = Self.decimals(share * (1 - share))
         let meaning = calibration.expectedError.map {
             "they are \(Self.percent($0, digits: 1)) off on average; 0 is perfect"
@@ -71,7 +72,8 @@ struct FavoriteScoresView {
         ]
     }
 
-    /// A bar for each tenth of the probabilities: the share of favorites among its posts.
+    /// A reliability diagram: for each tenth of the predicted probabilities, a bar shows the share
+    /// of favorites among its posts.
     private var bins: [String] {
         let bins = scores.calibration.bins.enumerated().filter { _, bin in bin.posts > 0 }
         guard !bins.isEmpty else { return [] }

@@ -8,17 +8,19 @@ import Web
 /// Both years are strips: a column for each day, with each post at its time. Below them are some
 /// weeks with their texts, side by side.
 struct RehearsalPage {
-    /// The largest page, in bytes, if a level of detail permits it.
+    /// The limit of the page's size, in bytes.
+    ///
+    /// Only a page with the least detail may be larger.
     private static let largest = 80_000
 
     /// The level of detail of the page.
     private struct Detail {
         let weeks: Int
-        /// The most posts of human and bot each on one day.
+        /// The most posts of one day that are shown of the human, and of the bot.
         let postsPerDay: Int
         /// The most characters of a text.
         let characters: Int
-        /// The most replies and favorites.
+        /// The most replies, and the most favorites, that are shown.
         let samples: Int
         /// The most marks of a strip; adjacent posts share a mark.
         let maximumMarks: Int

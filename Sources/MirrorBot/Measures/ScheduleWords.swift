@@ -27,6 +27,8 @@ enum ScheduleWords {
         guard let bot = scores[.dailyCounts], let human = scores[.humanDailyCounts] else {
             return nil
         }
+        // Both are total variation distances from the human's later days: of the bot's days, and of
+        // the human's own earlier days.
         switch bot - human {
         case ..<0.03: return "its days are as busy as the human's"
         case ..<0.1: return "its days are nearly as busy as the human's"
@@ -74,6 +76,8 @@ enum ScheduleWords {
         guard likelihood.isFinite else {
             return "some of the human's times of day it would never choose"
         }
+        // The geometric mean of the probabilities of the later posts' minutes, as a multiple of
+        // chance.
         let ratio = exp(likelihood - ignorance)
         guard ratio >= 1.05 else { return "the human's times of day cannot be told from chance" }
         return

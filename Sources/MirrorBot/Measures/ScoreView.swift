@@ -54,7 +54,7 @@ enum ScoreView {
     /// The share of the bot's favorites that are right, in everyday words; nil if it was not
     /// measured.
     ///
-    /// The share is rounded to the closest common fraction; with few favorites none is named.
+    /// The share is rounded to the closest common fraction. With few favorites, no share is named.
     static func favoritesInWords(_ scores: FavoriteScores?) -> String? {
         guard let scores else { return nil }
         if let waiting = scores.training.waiting, scores.decisions.fired == 0 {

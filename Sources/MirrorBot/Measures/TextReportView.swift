@@ -41,7 +41,7 @@ enum TextReportView {
             + meaning
     }
 
-    /// For each reason, the number of texts for which it is the first reason against them.
+    /// Returns, for each reason, the number of texts against which it is the first reason.
     private static func firstReasons(_ report: TextReport) -> [String: Int] {
         report.byReason.merging(report.later, uniquingKeysWith: +)
     }

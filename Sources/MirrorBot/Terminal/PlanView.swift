@@ -87,7 +87,10 @@ enum PlanView {
         return Printable.line(slot.reason.map { localized("\(state), \($0)") } ?? state)
     }
 
-    /// Returns the state in one word; that of a later version is as it is stored.
+    /// Returns the state in one word.
+    ///
+    /// A state that this version does not know, because a later version stored it, is returned as
+    /// it is stored.
     private static func stateWord(of slot: PlanReport.Slot) -> String {
         switch slot.state {
         case "preview": localized("preview")

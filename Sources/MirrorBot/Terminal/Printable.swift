@@ -115,6 +115,7 @@ enum Printable {
 
     private static func width(_ character: Character) -> Int {
         guard let first = character.unicodeScalars.first else { return 0 }
+        // The variation selector U+FE0F requests the emoji form of the sign before it.
         if first.properties.isEmojiPresentation || character.unicodeScalars.contains("\u{FE0F}") {
             return 2
         }

@@ -41,7 +41,9 @@ final class ProgressView: @unchecked Sendable {
         isBarShown = true
     }
 
-    /// Name, bar and figures in at most `columns` cells; if there are few, the total is left out.
+    /// Returns a line with name, bar and figures, at most `columns` cells wide.
+    ///
+    /// If there is too little room, the total is left out, and if necessary the bar too.
     static func line(_ progress: TrainingProgress, columns: Int) -> String {
         let name = progress.step.words
         guard let total = progress.total, total > 0 else {

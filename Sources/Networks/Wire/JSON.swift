@@ -40,7 +40,7 @@ package enum JSONBody {
             guard let first = surrogate(at: escape),
                 UTF16.isLeadSurrogate(first) || UTF16.isTrailSurrogate(first)
             else {
-                // The escaped character may be a backslash itself.
+                // The escaped character is skipped too, because it may be a backslash.
                 searchStart = min(escape + 2, body.count)
                 continue
             }
@@ -140,7 +140,7 @@ package struct WireObject: Decodable {
 
     private init(_ fields: KeyedDecodingContainer<Name>) { self.fields = fields }
 
-    /// A string, or the digits of a whole number.
+    /// The text of a field: a string, or the digits of a whole number.
     package func text(_ name: String) -> String? {
         // Without this check a missing field would throw an error for each type that is tried, and
         // errors are slow.
@@ -156,7 +156,7 @@ package struct WireObject: Decodable {
     /// An instant as RFC 3339 writes it.
     package func date(_ name: String) -> Date? { text(name).flatMap { Date(rfc3339: $0) } }
 
-    /// `true`, 1, `"true"` or `"1"`; or their opposites.
+    /// A truth value, written as `true`, 1, `"true"` or `"1"`, or as their opposites.
     package func flag(_ name: String) -> Bool? {
         guard isPresent(name) else { return nil }
         // Nil for a value of another type, which may still mean true or false.
@@ -184,7 +184,7 @@ package struct WireObject: Decodable {
         try fields.decode(type, forKey: Name(stringValue: name))
     }
 
-    /// An object in the object.
+    /// The object in a field.
     package func object(_ name: String) -> WireObject? {
         // Nil for a value of another type.
         (try? fields.nestedContainer(keyedBy: Name.self, forKey: Name(stringValue: name))).map {
@@ -200,6 +200,7 @@ package struct WireObject: Decodable {
     /// The number of elements of a list, of any type; nil if there is no list.
     package func count(of name: String) -> Int? {
         (try? fields.nestedUnkeyedContainer(forKey: Name(stringValue: name))).map {
+            // If the decoder does not know the number, 1 stands for any number above 0.
             $0.count ?? ($0.isAtEnd ? 0 : 1)
         }
     }

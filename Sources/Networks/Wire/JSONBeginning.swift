@@ -12,10 +12,11 @@ package struct JSONBeginning: Sendable {
     /// The nesting depth beyond which reading ends.
     private static let maximumReadableDepth = 64
 
-    /// Texts and numbers as written, by the path of keys and indexes that leads to them; the first
-    /// value of each path.
+    /// Strings and whole numbers, by the path of keys and indexes that leads to them.
+    ///
+    /// If a path occurs twice, its first value is kept.
     package private(set) var values: [[String]: String] = [:]
-    /// The number of complete elements in the text's outermost list.
+    /// The number of complete objects and lists that are elements of the text's outermost list.
     package private(set) var wholeElements = 0
 
     private let bytes: [UInt8]
@@ -78,7 +79,8 @@ package struct JSONBeginning: Sendable {
         return true
     }
 
-    /// Reads a number or a name such as `true`; one at the end of the bytes may be cut off.
+    /// Reads a number or a name such as `true`; ends at a word at the end of the bytes, which may
+    /// be cut off.
     private mutating func readWord() -> Bool {
         let word = bytes[index...].prefix { !",]} \t\r\n".utf8.contains($0) }
         guard !word.isEmpty, word.endIndex < bytes.count else { return false }

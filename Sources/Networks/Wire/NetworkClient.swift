@@ -14,7 +14,7 @@ package struct NetworkCall: Sendable {
     package var path: String
     package var query: [(name: String, value: String)]
     package var headers: [(String, String)] = []
-    /// Further parameters of the signature's header, on X.
+    /// Further parameters of the header with the OAuth signature; only for X.
     package var oauth: [(name: String, value: String)]
     /// The body, which is JSON or a form; an empty one is sent as `Content-Length: 0`, nil as no
     /// body at all.
@@ -33,7 +33,7 @@ package struct NetworkCall: Sendable {
     ///   - path: The components of the path, not encoded. An identifier from a server must be a
     ///     component of its own.
     ///   - query: Names and values, not encoded.
-    ///   - oauth: Further parameters of the signature's header, on X.
+    ///   - oauth: Further parameters of the header with the OAuth signature; only for X.
     ///   - body: JSON.
     ///   - form: Names and values to send as a web form instead.
     ///   - type: The media type of a body that is not JSON.
@@ -83,8 +83,8 @@ package protocol NetworkClient: Sendable {
     var followsRedirects: Bool { get }
     /// Whether the status 409 (conflict) means that an earlier equal request has succeeded.
     var conflictMeansDone: Bool { get }
-    /// Whether the answer that an object does not exist shows that nothing was done to it, even if
-    /// the answer is not the network's own.
+    /// Whether the status 404 or 410 shows that a write has changed nothing, even if the answer is
+    /// not the network's own.
     var missingMeansUnchanged: Bool { get }
     /// The headers that may contain the server's identifier of a request, the likeliest first.
     var requestIDHeaders: [String] { get }
@@ -109,14 +109,14 @@ extension NetworkClient {
         ServerPacing(response.headers, receivedAt: now())
     }
 
-    /// The answer to a call, whatever its status; truncated only if the call allows that, or if it
-    /// is a refusal.
+    /// The answer to a call, whatever its status; truncated only if the call allows that, or if the
+    /// answer is a refusal.
     ///
     /// - Parameters:
     ///   - authorization: The header with the credentials; nil for an anonymous call.
     /// - Returns: The answer, after recording the server's clock and limit by address in it.
-    /// - Throws: ``NetworkError`` if there is no answer, with code `.rateLimited` and outcome
-    ///   `notSent` if the limit by address does not allow the call now; or `CancellationError`.
+    /// - Throws: ``NetworkError`` if there is no answer; its code is `.rateLimited` and its outcome
+    ///   `notSent` if the limit by address does not allow the call now. Or `CancellationError`.
     package func answer(to call: NetworkCall, authorization: String?) async throws -> HTTPResponse {
         let count = addressCount(of: call, isAuthorized: authorization != nil)
         let gate = count.map { origin.gates.gate(of: server, $0) }
@@ -348,7 +348,8 @@ extension HTTPResponse {
 
     /// Whether the answer refuses with a page for browsers, as firewalls do with 403 or 406.
     ///
-    /// With 400, 401 and 422 some servers refuse a token with a web page of their own.
+    /// The statuses 400, 401 and 422 are left out, because some servers refuse a token with these
+    /// and a web page of their own.
     fileprivate var isPageInFront: Bool {
         guard [403, 406].contains(status) else { return false }
         let beginning = String(decoding: body.prefix(256), as: UTF8.self).lowercased()
@@ -432,10 +433,10 @@ package enum PercentEncoding {
 }
 
 extension UInt8 {
-    /// An ASCII digit.
+    /// Whether the byte is an ASCII digit.
     package var isDigit: Bool { (0x30...0x39).contains(self) }
 
-    /// An ASCII letter or digit.
+    /// Whether the byte is an ASCII letter or digit.
     package var isLetterOrDigit: Bool {
         isDigit || (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self)
     }

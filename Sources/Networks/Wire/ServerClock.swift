@@ -100,6 +100,7 @@ extension Date {
             let second = time[2], second <= 60
         else { return nil }
         self.init(
+            // A leap second, 60, is taken for second 59.
             timeIntervalSince1970: Double(
                 day.ordinal * 86_400 + hour * 3_600 + minute * 60 + min(second, 59)))
     }

@@ -22,8 +22,8 @@ package struct ServerPacing: Sendable {
     ///   - receivedAt: The time at which the answer came, on the local clock.
     ///   - prefix: The beginning of the rate limit's header names, before `Limit`, `Remaining` and
     ///     `Reset`.
-    ///   - range: The shortest and longest wait, whatever the server asks for: seconds.
-    ///   - defaultWait: The wait after a rate limit without a stated time: seconds.
+    ///   - range: The shortest and longest wait, whatever the server asks for, in seconds.
+    ///   - defaultWait: The wait after a rate limit without a stated time, in seconds.
     ///   - implausibleWait: The shortest stated wait that is ignored as implausible, in seconds.
     package init(
         _ headers: HTTPHeaders, receivedAt: Date, prefix: String = "X-RateLimit-",
@@ -75,6 +75,7 @@ package struct ServerPacing: Sendable {
     package func retryAfter(of code: NetworkError.Code) -> Date? {
         switch code {
         case .rateLimited: retryAfterRateLimit
+        // Without a stated time, the shortest wait is enough.
         case .conflict: retryAfter ?? date(after: 0)
         // The reset of a rate limit is unrelated to a server that is down.
         case .unavailable: headers["Retry-After"] == nil ? nil : retryAfter

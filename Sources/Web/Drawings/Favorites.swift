@@ -5,8 +5,8 @@ import Localization
 import Mirroring
 import Outbox
 
-/// The composition of a favorite rate: a row for each word, whose bar begins where the previous one
-/// ended.
+/// The composition of a favorite rate as a waterfall chart: a row for each word, whose bar begins
+/// where the previous one ended.
 ///
 /// The horizontal axis is the logarithm of the rate, with a thin line at zero and a thick one at
 /// the threshold, through all rows.
@@ -26,10 +26,13 @@ struct StepBars: Sendable {
     /// The natural logarithm of the rate that results from all rows.
     let sum: Double
 
-    /// The most words with a row of their own.
+    /// The most rows of features.
+    ///
+    /// If there are more features, the last row sums up the weakest.
     private static let mostRows = 12
 
-    /// - Parameter judgement: The judgement; without its base only the words are shown.
+    /// - Parameter judgement: The judgement. Without the log odds of any post, its base, only the
+    ///   words are shown.
     init(_ judgement: ExplainReport.Judgement) {
         var steps = Self.strongest(of: judgement.features).map { feature in
             (
@@ -118,8 +121,8 @@ struct StepBars: Sendable {
     }
 }
 
-/// The calibration of the classifier: a dot for each tenth of predicted probability, at the
-/// observed share of favorites.
+/// The calibration of the classifier as a reliability diagram: a dot for each tenth of predicted
+/// probability, at the observed share of favorites.
 struct CalibrationPlot: Sendable {
     private static let leftEdge = 40.0
     private static let rightEdge = 320.0

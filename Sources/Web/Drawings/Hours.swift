@@ -79,13 +79,16 @@ struct Dial: Sendable {
         Words.percent(busiest.share, digits: 1)
     }
 
-    /// The longest range of hours in which neither of the two ever posts, which may cross midnight;
-    /// nil for none.
+    /// The longest silence of both: from its first hour to the hour at which it ends; nil for none.
+    ///
+    /// The end exceeds 24 if the silence crosses midnight.
     private var silentHours: ClosedRange<Int>? {
         let isSilent = (0..<24).map { human.hours[$0] == 0 && bot.hours[$0] == 0 }
         guard let start = isSilent.firstIndex(of: false) else { return nil }
         var longest: ClosedRange<Int>? = nil
         var startOfSilence: Int? = nil
+        // The search goes once around the dial from an hour with posts, so that it cuts no silence
+        // in two.
         for hour in start...start + 24 {
             if isSilent[hour % 24] {
                 startOfSilence = startOfSilence ?? hour
@@ -97,7 +100,7 @@ struct Dial: Sendable {
             }
         }
         guard let longest else { return nil }
-        // A silence that begins after midnight was found on the next day.
+        // The search may have reached the next day, whose hours count from 24 on: 25 becomes 1.
         let firstHour = longest.lowerBound % 24
         return firstHour...firstHour + longest.count - 1
     }
@@ -211,7 +214,7 @@ struct WeekGrid: Sendable {
         ].joined(by: .sentence)
     }
 
-    /// `Mondays`, of 0.
+    /// Returns the plural of a weekday, as `Mondays` for 0.
     private static func days(_ weekday: Int) -> String {
         switch weekday {
         case 0: localized("Mondays")
@@ -243,10 +246,11 @@ struct WeekGrid: Sendable {
         }
     }
 
-    /// The cells, drawn as one path for the strokes of each side and strength.
+    /// The cells: for each side and each strength of color one path, with a stroke for each hour.
     private var cells: Markup {
         var paths: [Markup] = []
-        // For each side its class, its posts, and the middle of its half of a cell, in pixels.
+        // The class of each side, its posts by weekday and hour, and the middle of its half of a
+        // cell, in pixels.
         for (side, week, y) in [("hl", human.week, 6), ("bl", bot.week, 19)] {
             // Human and bot have separate scales, because the few posts of a new bot would be too
             // pale on the human's scale.
@@ -362,7 +366,7 @@ extension StatsReport.Rhythm {
 }
 
 extension Words {
-    /// `25 Nov`; with the year if it is not the present one.
+    /// Formats a day as `25 Nov`, or as `25 Nov 2025` if the year is not the present one.
     func shortDay(_ day: LocalDay) -> String {
         let (year, month, number) = day.components
         let isThisYear = year == today.components.year

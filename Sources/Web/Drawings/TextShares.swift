@@ -5,9 +5,10 @@ import Localization
 struct TextShares: Sendable {
     let texts: StatusReport.TextState
 
+    /// The gap between two parts, in per cent of the width.
     private static let gap = 0.3
 
-    /// The three parts with their class, number and words.
+    /// The three parts, each with its class, its number of texts, and its label.
     var parts: [(side: String, number: Int, words: String)] {
         [
             ("t1", texts.fit, localized("fit at any time")),

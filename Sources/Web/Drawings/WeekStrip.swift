@@ -112,7 +112,7 @@ struct WeekStrip: Sendable {
         }
     }
 
-    /// The bars of the human's hours on a weekday, as strokes of one path.
+    /// Returns the bars of the human's posts by hour on a weekday, as strokes of one path.
     private func bars(of day: LocalDay, top: Int) -> Markup {
         let shares = week.humanHours[day.weekday - 1]
         let largestShare = week.humanHours.joined().max() ?? 0

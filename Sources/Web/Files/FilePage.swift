@@ -72,7 +72,7 @@ extension PageTemplate {
 }
 
 extension Words {
-    /// `2026-05-28 20:26`: a time that is readable long afterwards.
+    /// Formats a time with its date, as `2026-05-28 20:26`, so that it is clear long afterwards.
     func dated(_ date: Date) -> Markup {
         time(date, showing: LocalTime(date, in: zone).description)
     }

@@ -1,11 +1,12 @@
 import Localization
 import Outbox
 
-/// The words of files for names that reports have for programs.
+/// The localized words in files for the names of kinds, states and reasons.
 ///
-/// A name without words of its own is shown as it is.
+/// Reports contain these names, which are meant for programs. A name without a localized word is
+/// shown unchanged.
 enum FileWords {
-    /// `reply`, of the name of a kind of action.
+    /// Returns the word for the name of a kind of action, such as `reply`.
     static func kind(_ name: String) -> String {
         ActionKind(rawValue: name).map(kind) ?? name
     }
@@ -18,7 +19,7 @@ enum FileWords {
         }
     }
 
-    /// `done`, of the name of an action's state.
+    /// Returns the word for the name of an action's state, such as `done`.
     static func state(_ name: String) -> String {
         if let state = ActionState(rawValue: name) { return self.state(state) }
         return name == "preview" ? localized("preview") : name
@@ -38,7 +39,7 @@ enum FileWords {
         }
     }
 
-    /// `favorite`, of the name of the state in which a post was learned.
+    /// Returns the word for the name of the state in which a post was learned, such as `favorite`.
     static func learned(_ name: String) -> String {
         switch name {
         case "seen": localized("seen")
@@ -48,7 +49,7 @@ enum FileWords {
         }
     }
 
-    /// `deny`, of the name of a stance on a person.
+    /// Returns the word for the name of a stance on a person, such as `deny`.
     static func stance(_ name: String?) -> String {
         switch name {
         case "deny": localized("deny")
@@ -58,7 +59,7 @@ enum FileWords {
         }
     }
 
-    /// `operator`, of the name of the reason for a stance.
+    /// Returns the word for the name of the reason for a stance, such as `operator`.
     static func stanceReason(_ name: String) -> String {
         switch name {
         case "operator": localized("operator")

@@ -125,7 +125,8 @@ package struct ReportPage: Sendable {
         ]
     }
 
-    /// The rate of a favorite, with the words of the other person's post that determined it.
+    /// Returns the rate of a favorite, with the words of the favorited post that determined the
+    /// rate.
     private static func judged(_ action: ReportedAction) -> String? {
         guard action.reasonText == nil, let rate = action.rate, let words = action.words,
             !words.isEmpty

@@ -48,7 +48,7 @@ enum DevicesPage: MirrorPage {
             ]
         }
         let isAddressed = address(request) != nil
-        // The key file can be made here; SECRET_KEY cannot.
+        // The page can make a file with the key, but it cannot set the variable SECRET_KEY.
         let canMakeKey = request.mirror.vault.expectedKeyPlace != Setting.secretKey.name
         return [
             "lack": .sentence(

@@ -137,7 +137,8 @@ enum FavoritesPage: MirrorPage {
         )
     }
 
-    /// The contexts of the template `words` for the words on both sides, on one scale.
+    /// Returns the contexts of the template `words` for the words for and against a favorite, with
+    /// all bars on one scale.
     ///
     /// - Parameters:
     ///   - wordsFor: The words that speak for a favorite.
@@ -245,25 +246,28 @@ extension ExplainReport.Judgement {
 }
 
 extension Words {
-    /// The numbers that a sentence has as words, from 0 on.
+    /// The words that a sentence has for small numbers, from 0 on.
     private static var numerals: [Substring] {
         localized("none one two three four five six seven eight nine ten eleven twelve")
             .split(separator: " ")
     }
 
-    /// `seven`, `13`: a number in a sentence.
+    /// Formats a number in a sentence: as a word up to twelve, as `seven`, otherwise in digits, as
+    /// `13`.
     static func numeral(_ number: Int) -> String {
         let numerals = numerals
         return numerals.indices.contains(number) ? String(numerals[number]) : Self.number(number)
     }
 
-    /// `5.1`, `2`: a favorite rate, with three digits at most.
+    /// Formats a favorite rate with at most three significant digits, as `5.1` or `2`.
     static func rate(_ rate: Double) -> String {
         rate.isFinite ? String(format: "%.3g", rate) : "–"
     }
 
-    /// The probability for odds of r to one, which is r / (r + 1): as `two of three` if the odds
-    /// are a small integer, else in per cent.
+    /// Formats the probability for odds of r to one, which is r / (r + 1).
+    ///
+    /// If the odds are a small integer, the probability is in words, as `two of three`; otherwise
+    /// it is in per cent.
     static func chance(above odds: Double) -> String {
         guard odds.isFinite, odds >= 1, odds < 12, odds == odds.rounded() else {
             return percent(odds.isFinite ? odds / (odds + 1) : 1)

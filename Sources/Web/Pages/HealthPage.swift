@@ -321,7 +321,8 @@ enum HealthPage: MirrorPage {
 
 /// The words of the page Health.
 enum HealthWords {
-    /// Returns a sentence with the kinds of work that are done, and when every part was examined.
+    /// Returns sentences about the kinds of work that are done, and about the time of the last
+    /// examination of every part.
     static func works(_ obstacles: [Obstacle], last: Date?, _ words: Words) -> String {
         let stoppedWork = Set(
             obstacles.filter { [.stops, .wanted].contains($0.weight) }.flatMap(\.stops))

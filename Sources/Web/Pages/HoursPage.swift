@@ -5,8 +5,9 @@ import Mirroring
 import Posts
 
 extension PageTemplate {
-    /// The dial with its sentences and its table, and the week with its tables.
+    /// The dial with its sentences and its table.
     static let dial = PageTemplate("dial")
+    /// The week with its tables.
     static let week = PageTemplate("week")
 }
 
@@ -88,7 +89,7 @@ enum HoursPage: MirrorPage {
             "weekGrid": .markup(WeekGrid(human: human, bot: bot).drawing.element),
             "dayBars": .markup(DayBars(days: times.days, words: words).drawing.element),
             "humanKey": .markup(Drawing.key("h")), "botKey": .markup(Drawing.key("b")),
-            // The template says `of 100`.
+            // A number without a sign, because the template adds `of 100`.
             "alike": .text(likeness.share.map { String(format: "%.0f", $0 * 100) }),
             "nothingAlike": .text(
                 localized(
@@ -120,6 +121,7 @@ enum HoursPage: MirrorPage {
         return Words.percent(expected)
     }
 
+    /// Returns the number of posts, their first and last days, and the hour with the most, as
     /// `8,412 posts, 2013-05-02 to 2026-11-25, most from 20:00 on`.
     private static func span(
         _ rhythm: StatsReport.Rhythm, since: LocalDay?, until: LocalDay? = nil

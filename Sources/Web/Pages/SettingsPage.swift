@@ -19,7 +19,7 @@ enum SettingsPage: MirrorPage {
     /// The most settings on a page.
     private static let maximumRows = 24
 
-    /// The selection of the listed settings.
+    /// A tab of the page, which selects some of the settings.
     enum Tab: String, CaseIterable, Sendable {
         case often, set, all
 
@@ -47,7 +47,10 @@ enum SettingsPage: MirrorPage {
         return .page(PageContent(templates[0], in: section, context(report, zones, of: request)))
     }
 
-    /// The settings as in `mirror-bot config`; for an invalid stored value only the problem.
+    /// Returns the settings as in `mirror-bot config`.
+    ///
+    /// If a stored value is invalid, the report has the values of the loaded configuration, and the
+    /// problem.
     private static func report(of mirror: HumanMirror) async throws -> ConfigReport {
         let environment = ProcessInfo.processInfo.environment
         do {
@@ -172,7 +175,7 @@ enum SettingsPage: MirrorPage {
         request.form.typed(field) ?? request.query.typed(field)
     }
 
-    /// `4 set here, 3 by the process, 41 at their defaults`.
+    /// Counts the settings by origin, as `4 set here, 3 by the process, 41 at their defaults`.
     private static func head(_ allLines: [ConfigReport.Line]) -> String {
         let storedCount = allLines.count { $0.origin == .stored }
         let processCount = allLines.count { $0.isSet && $0.origin != .stored }

@@ -42,7 +42,8 @@ enum TextsPage: MirrorPage {
     // MARK: Looking
 
     private static func page(_ request: MirrorRequest) async throws -> WebReply {
-        // After a refused form the list has no filter, because the form does not contain its query.
+        // After a refused form the list has no filter, because the form does not contain the query
+        // of the list.
         let query = request.refusal == nil ? request.query : .none
         var search = TextList.Search(limit: maximumRows)
         search.reason = query.typed("reason")
@@ -139,6 +140,7 @@ enum TextsPage: MirrorPage {
         let muted = shown.muted.filter { ["word", "day", "span"].contains($0.kind) }
         let sizesOfExcerpts = shown.list.texts.map { Markup.escaped(excerpt($0.text)).utf8.count }
         let totalSize = sizesOfExcerpts.reduce(0, +)
+        // If all excerpts together are too large, each of them gets an equal share.
         let mostBytes = totalSize > totalExcerptSize ? totalExcerptSize / maximumRows : excerptSize
         return [
             "base": .text(request.base), "head": .text(head(shown.archive, words)),
@@ -230,6 +232,7 @@ enum TextsPage: MirrorPage {
         ]
     }
 
+    /// Returns the number of archived posts and their years:
     /// `8,412 old posts of the human, 2013 to 2026`.
     private static func head(_ archive: StatusReport.ArchiveState, _ words: Words) -> String {
         let posts = Words.count(
@@ -365,6 +368,7 @@ enum TextsPage: MirrorPage {
     // MARK: What stays out
 
     private static func row(_ muted: Forgotten, canChange: Bool, _ words: Words) -> PageContext {
+        // A span is `FIRST/LAST`; without an end its last day is the latest possible one.
         let days = muted.value.split(separator: "/").map(String.init)
         let isOpen = days.last == LocalDay.latest.description
         let (what, kind) =
@@ -595,8 +599,8 @@ enum TextsPage: MirrorPage {
                         slot.map { localized("It is sent already, as the post of \($0.time).") }
                             ?? localized("It is sent already."))
                 }
-                // Without the digest, a slot that was sent meanwhile is refused because it was
-                // sent, and not because it has changed.
+                // The undo button has no digest. So if the slot was sent meanwhile, the refusal
+                // says that it was sent, and not that it has changed.
                 var wayBack = change.wayBack
                 wayBack?.seen = nil
                 return Said(
@@ -606,8 +610,10 @@ enum TextsPage: MirrorPage {
         }
     }
 
-    /// The field `slot` contains the slot's id and its digest, because the slot is chosen only when
-    /// the form is sent.
+    /// Puts a text into a slot.
+    ///
+    /// The field `slot` contains the slot's id and its digest: the person chooses the slot in the
+    /// form, so no hidden field can have the digest.
     private static func pin(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: page) {
             let parts = (request.form["slot"] ?? "").split(separator: " ").map(String.init)
@@ -673,8 +679,8 @@ enum TextsPage: MirrorPage {
             let back = back(request)
             return try await request.perform(KeepText(post: post), backTo: back, refusedBy: page) {
                 change in
-                // A text that was on the list of never sent ones gets no undo button, so that one
-                // press does not put it there again.
+                // If the text was on the list of never sent ones, an undo would put it there again.
+                // One press must not do that, so there is no undo button.
                 let isUnkept = change.wayBack?.operation is UnkeepText
                 return Said(
                     localized(
@@ -769,9 +775,9 @@ enum TextsPage: MirrorPage {
 }
 
 extension Words {
-    /// `27 Nov`: a day without its year.
+    /// Formats the day of a time without its year, as `27 Nov`.
     func dayOfYear(_ date: Date) -> String {
-        // The words at that time leave out its year.
+        // `shortDay` leaves out the present year, and here the present is the date itself.
         let words = Words(zone: zone, now: date)
         return words.shortDay(words.today)
     }

@@ -61,6 +61,7 @@ struct Caller: Sendable {
         if hop.hasPrefix("[") {
             return NetworkAddress(hop.dropFirst().prefix { $0 != "]" })
         }
+        // An IPv4 address has at most one colon, before a port; an IPv6 address has several.
         let isShort = hop.split(separator: ":", omittingEmptySubsequences: false).count == 2
         return NetworkAddress(isShort ? hop.prefix { $0 != ":" } : hop[...])
     }

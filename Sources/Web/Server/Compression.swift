@@ -6,8 +6,8 @@ import NIOCore
 /// Compresses texts for clients that accept gzip (RFC 9110, sections 8.4 and 12.5.3).
 ///
 /// The forms of a page contain the session's token. By making a browser request a page repeatedly
-/// and comparing the lengths, an attacker could find such a secret, but browsers do not send our
-/// cookies with requests of other sites.
+/// and comparing the lengths, an attacker could find such a secret (the BREACH attack), but
+/// browsers do not send our cookies with requests of other sites.
 struct Compression: RouterMiddleware {
     typealias Context = WebContext
 

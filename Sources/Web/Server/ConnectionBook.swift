@@ -6,18 +6,23 @@ import Settings
 struct ConnectionLimits: Sendable {
     /// The limit of all connections.
     var total = 1_000
-    /// The limit for other machines; the others are left for this machine and for listed proxies.
+    /// The limit of connections from other machines; the rest is left for this machine and for
+    /// listed proxies.
     var fromElsewhere = 900
-    /// The limit for other machines without a session; the others are left for those with one.
+    /// The limit of connections from other machines without a session; the rest is left for those
+    /// with one.
     var strangers = 700
-    /// The limit for one address of another machine; of IPv6, one /64.
+    /// The limit of connections from one address of another machine; for IPv6, from one /64
+    /// network.
     var perAddress = 100
     /// The timeout for the head of the first request.
     var firstHeadTimeout: Duration = .seconds(15)
     /// The timeout for the head of each further request.
     var nextHeadTimeout: Duration = .seconds(75)
-    /// The timeout for the whole body of a request; of a client with a session, for the next bytes
-    /// of it, because a file may take hours.
+    /// The timeout for the whole body of a request.
+    ///
+    /// For a client with a session it holds only for the next bytes of the body, because a file may
+    /// take hours.
     var bodyTimeout: Duration = .seconds(30)
     /// The time within which a client must receive the next bytes of a response.
     var answerTimeout: Duration = .seconds(75)
@@ -109,8 +114,8 @@ final class ConnectionBook: @unchecked Sendable {
         return true
     }
 
-    /// Returns the condition for the connections of which one must be closed before another
-    /// connection of this range is admitted; nil if there is room.
+    /// Returns which connections may be closed to make room for another one of this range; nil if
+    /// there is room.
     private func fullScope(_ share: NetworkRange?) -> ((Connection) -> Bool)? {
         let openConnections = connections.values
         if let share {
@@ -185,7 +190,7 @@ final class ConnectionBook: @unchecked Sendable {
 struct ClientTurn {
     enum Event {
         case headWasRead
-        /// Bytes of a body were received whose client may take its time.
+        /// Bytes of a body were received from a client with a session, which may take its time.
         case bodyContinued
         case bodyEnded
         case answerEnded
@@ -197,6 +202,7 @@ struct ClientTurn {
 
     /// The number of requests whose heads were received and whose responses have not ended.
     private var requests = 0
+    /// Whether no head of a request was received yet.
     private var isFirst = true
     private(set) var isBodyOpen = false
     private var isReading = true
@@ -207,7 +213,8 @@ struct ClientTurn {
     private var waitingSince: Duration?
     /// The number of parts of responses that are written but not sent yet.
     private var unsentParts = 0
-    /// The time at which the last part was sent, or at which the first unsent one was written.
+    /// The later of two times: when the first unsent part was written, and when the last part was
+    /// sent.
     private var writingSince: Duration = .zero
 
     /// - Parameter now: The uptime at which the connection was opened.

@@ -33,7 +33,7 @@ actor EventHub {
 
     /// The limit of open streams.
     static let mostStreams = 500
-    /// The limit of streams from other machines; the others are left for this machine.
+    /// The limit of streams from other machines; the rest is left for this machine.
     static let mostFromElsewhere = 400
     /// The limit of streams of one session.
     static let mostOfSession = 12
@@ -46,7 +46,8 @@ actor EventHub {
         MirrorPages.all.flatMap { $0.liveParts } + ["band", "pages", "strip"]
     ).sorted()
         .joined(separator: " ")
-    /// The event for a fast clock, whose time has passed without a change of the database.
+    /// The event while the clock runs fast: the time changes the pages without a change of the
+    /// database.
     private static let timePassed = "event: changed\ndata: \(parts)\n\n"
 
     private let storage: any StorageEngine
@@ -200,7 +201,9 @@ actor EventHub {
                 continue
             }
             streams[id]?.known = digest
-            // A browser sends the last event id when it reopens the stream.
+            // Without a known digest, the stream only stores the present one, and there is no
+            // change to report. A browser sends the id of the last event when it reopens the
+            // stream.
             if stream.known != nil {
                 stream.continuation.yield("id: \(digest)\nevent: changed\ndata: \(Self.parts)\n\n")
             }

@@ -12,7 +12,7 @@ struct FormParts<Body: AsyncSequence> where Body.Element == ByteBuffer {
         let file: String?
     }
 
-    /// The body is no such form, or has ended too early.
+    /// The error for a body that is no such form, or that ends too early.
     struct Malformed: Error {}
 
     /// The most bytes of a heading.
@@ -22,6 +22,7 @@ struct FormParts<Body: AsyncSequence> where Body.Element == ByteBuffer {
     private let delimiter: [UInt8]
     /// Bytes that were received and not returned yet.
     private var buffer: [UInt8]
+    /// Whether the first delimiter was found, so that the form has begun.
     private var isInContent = false
 
     /// - Parameters:
@@ -48,6 +49,7 @@ struct FormParts<Body: AsyncSequence> where Body.Element == ByteBuffer {
             })
         else { return nil }
         let boundary = parameter.dropFirst("boundary=".count).trimmingCharacters(in: ["\""])
+        // Clearing the bit 0x20 turns a small letter into a capital one.
         let isAllowed = boundary.utf8.allSatisfy { byte in
             (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                 || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte & ~0x20)

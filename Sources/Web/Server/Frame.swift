@@ -82,6 +82,8 @@ struct Frame {
         localized(role == .human ? "a human without an account" : "no bot yet")
     }
 
+    /// Returns the CSS classes of a section's link: `group` begins a group of links, and a narrow
+    /// screen hides `rest`.
     private static func classes(of section: PageSection) -> String? {
         switch section {
         case .today, .waiting, .actions: nil

@@ -75,8 +75,7 @@ struct Guard: RouterMiddleware {
         guard context.channel.isActive else { throw WebProblem.gone }
         let path = request.uri.path
         try requireOneHost(request)
-        // The request reveals and changes nothing; load balancers probe with it (`OPTIONS /
-        // HTTP/1.0`).
+        // OPTIONS reveals and changes nothing; load balancers probe with it (`OPTIONS / HTTP/1.0`).
         if request.method == .options { return Self.methods(of: path) }
         if !site.isForAnyName(request) {
             try requireOwnHost(request)
@@ -157,7 +156,8 @@ struct Guard: RouterMiddleware {
 
     // MARK: Host and origin
 
-    /// Refuses a request with two hosts, because a proxy in front may have used the other one.
+    /// Refuses a request with two hosts, because a proxy in front of this server may have used
+    /// another one than this server does.
     private func requireOneHost(_ request: Request) throws {
         // The server has moved the first Host into the authority; another one is left here.
         guard request.headers[.host] == nil else { throw WebProblem.ambiguousHost }

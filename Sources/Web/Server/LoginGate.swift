@@ -6,9 +6,9 @@ import Settings
 
 /// Compares passwords, and limits the rate of attempts.
 ///
-/// After five wrong passwords from one address (of IPv6, one /64), only one attempt a minute is
-/// compared. Ten minutes without an attempt reset the count. All addresses together have a limit
-/// too, from which this machine and addresses with a recent right password are exempt.
+/// After five wrong passwords from one address (for IPv6, from one /64 network), only one attempt a
+/// minute is compared. Ten minutes without an attempt reset the count. All addresses together have
+/// a limit too, from which this machine and addresses with a recent right password are exempt.
 ///
 /// An attempt costs one hash. The slow derivation of the session key is done once, at the start: it
 /// keeps somebody who has a cookie from guessing the password. The attempts need no slow hash,
@@ -123,6 +123,7 @@ actor LoginGate {
     }
 
     private func noteWrong(_ newTries: Tries, from share: NetworkRange?, _ now: Date) {
+        // A new period begins after the last one, or if the clock was set back.
         if now < wrongInPeriod.since || now >= wrongInPeriod.since + Self.pause {
             wrongInPeriod = (since: now, count: 0)
         }

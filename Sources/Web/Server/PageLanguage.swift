@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 import Localization
 
-/// Answers in the language that the browser prefers, or in the process's if it prefers neither
-/// (RFC 9110, section 12.5.4).
+/// Answers in the language that the browser prefers, or in the language of the process if the
+/// browser accepts none of the program's languages (RFC 9110, section 12.5.4).
 struct PageLanguage: RouterMiddleware {
     typealias Context = WebContext
 
@@ -25,7 +25,7 @@ struct PageLanguage: RouterMiddleware {
     }
 
     /// Returns the language with the highest weight, and of several the first; nil if the browser
-    /// accepts neither.
+    /// accepts none of the program's languages.
     static func preferred(by fields: [String]) -> Language? {
         var best: (language: Language, weight: Double)?
         for (tag, weight) in WeightedValues(fields).entries {

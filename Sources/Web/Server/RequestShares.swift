@@ -35,7 +35,7 @@ final class RequestShares: @unchecked Sendable {
         }
     }
 
-    /// Ends the count of a request for which ``enter(_:)`` returned true.
+    /// Stops counting a request for which ``enter(_:)`` returned true.
     func leave(_ share: NetworkRange?) {
         lock.withLock {
             guard let share else {
@@ -56,8 +56,8 @@ final class RequestShares: @unchecked Sendable {
 final class ProofShares: @unchecked Sendable {
     /// The limit of proofs for one address.
     static let limitPerAddress = 10
-    /// The limit of proofs of one address for one account, so that it does not use up another
-    /// person's.
+    /// The limit of proofs for one address and one account, so that nobody uses up the limit of
+    /// another person's account.
     static let limitPerAccount = 2
     /// The limit of remembered addresses.
     static let maximumAddresses = 10_000

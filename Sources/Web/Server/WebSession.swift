@@ -30,9 +30,9 @@ struct WebSession: Sendable {
 
 /// Creates, validates and ends sessions.
 ///
-/// With a password the cookie consists of the identifier, its expiry and a code over both, with a
-/// key derived from the password: a new password ends all sessions. Without one it is the
-/// identifier alone.
+/// With a password the cookie consists of the identifier, its expiry and an HMAC of both. The key
+/// of the HMAC is derived from the password, so a new password ends all sessions. Without a
+/// password the cookie is the identifier alone.
 struct WebSessions: Sendable {
     /// The usual duration of a session, in seconds.
     static let usualDuration: TimeInterval = 12 * 3_600

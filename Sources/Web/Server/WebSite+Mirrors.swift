@@ -97,8 +97,8 @@ extension WebSite {
             origin: request.method == .post ? request.headers[.origin]?.lowercased() : nil,
             kept: keptReports,
             setup: setup)
-        // The stamp is read before the page is made, so that the browser learns of a change in
-        // between once too often rather than never.
+        // The stamp is read before the page is made. So if something changes in between, the
+        // browser is told of it, even if the page shows it already.
         let stamps =
             visit.isGet
             ? try await MirrorStamps(of: [mirror.name], in: installation.storage, now: now) : nil

@@ -12,8 +12,9 @@ import Storage
 
 /// Archives that a browser uploads for the set-up of a mirror.
 ///
-/// `upload.js` sends a file in pieces. The response to each contains the number of received bytes,
-/// from which it continues, or `done`. A browser without scripts sends the file as part of a form.
+/// `upload.js` sends a file in pieces. The response to each piece is the number of bytes received
+/// so far, from which the script continues, or `done`. A browser without scripts sends the file as
+/// part of a form.
 extension WebSite {
     /// The path of uploads in pieces after `/m/NAME`.
     static let uploadPath = SetupPage.path + "/upload"
@@ -171,7 +172,7 @@ extension WebSite {
     private func store(_ parts: inout FormParts<RequestBody>, as file: UploadFolder.File)
         async throws -> String
     {
-        // What an interrupted form has left is no beginning of this one.
+        // An interrupted form may have left a part of a file, to which nothing must be added.
         await uploads.remove(file)
         do {
             var offset: Int64 = 0
@@ -186,6 +187,7 @@ extension WebSite {
                 guard isComplete || block.count >= Self.sizeOfWrite else { continue }
                 offset += Int64(block.count)
                 let outcome = await add(block, at: offset - Int64(block.count), to: file)
+                // The stated size is that of the form, so the file alone never reaches it.
                 guard case .partial(offset) = outcome else {
                     throw outcome == .diskFull ? WebProblem.noRoom : WebProblem.notStored
                 }

@@ -95,8 +95,8 @@ final class WebSite: Sendable {
             || path == metricsPath
     }
 
-    /// Whether a request is answered whatever host name it has: one of a probe, or of a program
-    /// that collects metrics.
+    /// Whether a request is answered under any host name: one of a probe, or one of a program that
+    /// collects metrics.
     ///
     /// A browser gets no metrics this way: it sends a Host with every request, and if DNS rebinding
     /// led it here by another name, it has no password for that name.
@@ -165,6 +165,7 @@ final class WebSite: Sendable {
     func isStranger(_ request: Request, _ context: WebContext) -> Bool {
         let path = request.uri.path
         if Self.isPublic(path) || Self.isOnce(path) || path == "/login" { return true }
+        // Without a login nobody is a stranger, and neither is a user whom a proxy reports.
         guard gate != nil || settings.userHeader != nil, !hasProxyUser(request, context) else {
             return false
         }
@@ -466,6 +467,7 @@ final class WebSite: Sendable {
 
     /// A path of this server; `/` for any other text.
     static func ownPath(_ path: String?) -> String {
+        // Browsers read `//host` and `/\host` as the address of another server.
         guard let path, path.hasPrefix("/"), !path.hasPrefix("//"),
             path.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") })
         else { return "/" }

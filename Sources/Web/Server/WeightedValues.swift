@@ -8,7 +8,9 @@ struct WeightedValues {
     /// The most values of a header field that are considered.
     private static let maxValues = 50
 
-    /// Reads the lines of a header field, of any origin, which count as one.
+    /// Reads the lines of a header field, from any client.
+    ///
+    /// All lines together are one list.
     init(_ fields: [String]) {
         let values = fields.joined(separator: ",").lowercased().split(separator: ",")
         entries = values.prefix(Self.maxValues).compactMap { value in

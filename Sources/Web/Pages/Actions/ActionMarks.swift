@@ -11,7 +11,7 @@ struct ActionMarks: Sendable {
     let symbol: String
     /// A class of `style.css`.
     let mark: String
-    /// The action in words that precede the name, such as `Reply to `.
+    /// The words for the action before the person's name, such as `Reply to `.
     let what: String
     /// The person's name; empty for none.
     let whom: String
@@ -75,7 +75,7 @@ struct ActionMarks: Sendable {
             whom: action.person.map { ListWords.name($0.name) })
     }
 
-    /// `a post`, `a reply to @ann`, as a part of a sentence.
+    /// Returns the action as a part of a sentence: `a post`, `a reply to @ann`.
     static func named(_ kind: ActionKind, _ person: String?) -> String {
         let name = person.map { ListWords.name($0) }
         return switch kind {
@@ -97,9 +97,12 @@ enum ListWords {
 
     static func name(_ name: String) -> String { cut(name, bytes: nameSize) }
 
-    /// A text, cut at a number of bytes of its markup, because the limit of a page is in bytes.
+    /// Returns a text, cut so that its markup has at most a number of bytes.
+    ///
+    /// The limit of a page is a number of bytes, too.
     static func cut(_ text: String, bytes: Int) -> String {
-        // For most texts a simple upper bound is enough.
+        // Most texts are short: they fit even if every byte is escaped, so they are not escaped
+        // here.
         guard text.utf8.count > bytes / longestEscape, Markup.escaped(text).utf8.count > bytes
         else { return text }
         var beginning = ""
@@ -116,13 +119,14 @@ enum ListWords {
     /// The length of the longest escape, `&quot;`, in bytes.
     private static let longestEscape = 6
 
-    /// `18:52` today, else `2 Dec`, or `2 Dec 2027`.
+    /// Formats a time as `18:52` if it is today, otherwise only its day, as `2 Dec` or
+    /// `2 Dec 2027`.
     static func short(_ date: Date, _ words: Words) -> String {
         let day = words.day(of: date)
         return day == words.today ? words.clock(date) : words.shortDay(day)
     }
 
-    /// The short date with the time of day, as `2 Dec, 09:12`.
+    /// Formats a time with its day, as `2 Dec, 09:12`, or without the day if it is today.
     static func shortMoment(_ date: Date, _ words: Words) -> String {
         words.day(of: date) == words.today
             ? words.clock(date) : localized("\(short(date, words)), \(words.clock(date))")
@@ -134,7 +138,7 @@ enum ListWords {
     ///   - limit: The most rows.
     ///   - load: Loads a list with at most this many rows; called a second time if the first list
     ///     is too large.
-    ///   - texts: Returns the texts of each row that people wrote.
+    ///   - texts: Returns, for each row, the texts in it that people wrote.
     static func fitting<List>(
         _ limit: Int, budget: Int = budget, load: (Int) async throws -> List,
         texts: (List) -> [[String?]]
@@ -157,7 +161,7 @@ enum ListWords {
 }
 
 extension MirrorRequest {
-    /// Returns the digest that the form contains for one of several items.
+    /// Returns the digest of what the page showed of one of several items; the form contains it.
     ///
     /// - Throws: `ChangeRefusal` if it is missing or invalid.
     func seen(of id: String) throws -> Seen {
@@ -168,7 +172,7 @@ extension MirrorRequest {
         return seen
     }
 
-    /// The path of a page below `/m/NAME` with the fields of a query.
+    /// Returns the path of a page of the mirror, `/m/NAME` included, with the fields of a query.
     func link(_ page: String, _ fields: [(String, String?)] = []) -> String {
         base + page + WebFields.query(fields)
     }

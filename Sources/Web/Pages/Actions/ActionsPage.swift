@@ -51,6 +51,7 @@ enum ActionsPage: MirrorPage {
     ) async throws -> WebReply {
         let mirror = request.mirror
         let search = try query.search(in: request.zone)
+        // An opened action takes up a part of the page's size, so the list gets less.
         let list = try await ListWords.fitting(rowsShown, budget: id == nil ? 18_000 : 8_000) {
             limit in
             var search = search
@@ -111,8 +112,8 @@ enum ActionsPage: MirrorPage {
             : localized("\(shown) of \(Words.number(total)) actions")
     }
 
-    /// The number of actions of each kind and ending that could still be selected, with links to
-    /// these.
+    /// The number of found actions, and how many of them have each kind and ending, with links to
+    /// searches for only these.
     private static func totals(
         _ list: ActionList, _ request: MirrorRequest, _ query: ActionQuery
     ) -> PageContext? {
@@ -266,9 +267,10 @@ struct ActionQuery: Sendable {
     private(set) var person: String?
     private(set) var words: String?
     private(set) var day: LocalDay?
+    /// The cursor of the listed page: only actions before it are listed.
     private(set) var before: String?
 
-    /// The endings of actions in the form.
+    /// The groups of states that the form offers: how an action ended.
     enum Ending: String, CaseIterable {
         case all, done, skipped, failed, undone
 
@@ -349,7 +351,8 @@ struct ActionQuery: Sendable {
         return search
     }
 
-    /// The action whose id was typed; nil if there is none, or several.
+    /// Returns the id of the action if the search words are its id or the beginning of it; nil if
+    /// no action or several actions match.
     func idInWords(_ mirror: HumanMirror) async throws -> String? {
         guard let words, words.count >= ActionNameError.shortIDLength,
             words.allSatisfy(\.isHexDigit)
@@ -364,7 +367,7 @@ struct ActionQuery: Sendable {
         kind == nil && ending == .all && person == nil && words == nil && day == nil
     }
 
-    /// The query of a link, at the same position of the list.
+    /// The query of a link that keeps the position in the list.
     func fields() -> [(String, String?)] { fields(before: before) }
 
     func fields(before cursor: String?) -> [(String, String?)] {
@@ -394,8 +397,10 @@ struct ActionQuery: Sendable {
         }
     }
 
-    /// The searches that also select a kind, or an ending, if this one selects none; with their
+    /// Returns the searches that narrow this one by a kind or by an ending, with their labels and
     /// numbers of results.
+    ///
+    /// A search that selects a kind already is not narrowed by kind; the same holds for the ending.
     func narrower(_ totals: ActionTotals) -> [(query: ActionQuery, words: String, count: Int)] {
         var searches: [(query: ActionQuery, words: String, count: Int)] = []
         for kind in ActionKind.allCases where self.kind == nil {
@@ -430,7 +435,8 @@ struct ActionQuery: Sendable {
         }
     }
 
-    /// A filter that the form has no field for, with the link to remove it.
+    /// The filter by person or by day, for which the form has no field, and the link that removes
+    /// it.
     var only: (words: String, name: String, link: String, without: [(String, String?)])? {
         var withoutFilter = self
         withoutFilter.before = nil

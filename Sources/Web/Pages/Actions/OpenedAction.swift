@@ -276,6 +276,7 @@ struct OpenedAction: Sendable {
     // MARK: What can be done
 
     private var undoVerb: String? {
+        // An undo that waits for its next attempt, or that is done, needs no button.
         guard report.id != nil,
             report.undo == nil || report.undo?.next == nil && report.undo?.done == nil
         else {

@@ -365,7 +365,10 @@ enum WaitingPage: MirrorPage {
 
     // MARK: Copies that outlived their originals
 
-    /// With `do` = `keep` keeps the ticked copies; with `do` = `back` asks whether to undo them.
+    /// Answers the form about copies without originals.
+    ///
+    /// If its field `do` is `keep`, the ticked copies are kept. If it is `back`, a page asks
+    /// whether to undo them.
     private static func answerProposal(_ request: MirrorRequest) async throws -> WebReply {
         try await request.attempt(refusedBy: { try await page($0, after: nil) }) {
             let ids = request.form.all("id").uniqued()

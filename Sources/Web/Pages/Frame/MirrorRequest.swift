@@ -19,11 +19,13 @@ package struct MirrorRequest: Sendable {
     package let query: WebFields
     /// The fields of a POST; empty for a GET.
     ///
-    /// The page after a refusal shows the typed values again from them.
+    /// After a refusal, the page takes the typed values from here and shows them again.
     package let form: WebFields
     package let access: Access
-    /// The scheme, host and port by which the browser opened the page of a form, checked to be this
-    /// server's; `nil` for a GET, and if the browser did not send them.
+    /// The origin of the page with the form: its scheme, host and port; `nil` for a GET, and if the
+    /// browser did not send it.
+    ///
+    /// It was checked to be an origin of this server.
     package let origin: String?
     /// The report values that this process caches.
     package let keptReports: KeptReports
@@ -53,7 +55,7 @@ package struct MirrorRequest: Sendable {
         self.setup = setup
     }
 
-    /// `/m/NAME`.
+    /// The path of the mirror's pages, `/m/NAME`.
     package var base: String { Self.base(of: mirror.name) }
 
     static func base(of mirror: String) -> String { "/m/" + WebFields.encoded(mirror) }
@@ -64,7 +66,7 @@ package struct MirrorRequest: Sendable {
     /// The desk that carries out operations.
     package var desk: Desk { Desk(mirror, zone: zone) }
 
-    /// The digest of the shown item in the form; nil if the form has none.
+    /// Returns the digest of the shown item that the form contains; nil if it contains none.
     ///
     /// - Throws: `ChangeRefusal` if it is invalid.
     package func seen() throws -> Seen? {
@@ -75,8 +77,10 @@ package struct MirrorRequest: Sendable {
         return seen
     }
 
-    /// The hidden fields of each form, for `{{{token}}}`: the token, and the digest of the shown
+    /// Returns the hidden fields that each form contains: the token, and the digest of the shown
     /// item.
+    ///
+    /// Templates insert them with `{{{token}}}`.
     package func hidden(seen: Seen? = nil) -> Markup {
         let digest: Markup =
             seen.map { "<input type=\"hidden\" name=\"seen\" value=\"\($0.description)\">" } ?? ""
@@ -89,8 +93,8 @@ package struct MirrorRequest: Sendable {
     ///   - operation: The operation; it is carried out with the digest of the form.
     ///   - backTo: The path and query below `/m/NAME` to redirect to, such as `/waiting`.
     ///   - page: The page after a refusal, with the refusal on top and the typed values.
-    ///   - saying: The sentence with the result, and an undo button; also if nothing had to be
-    ///     changed, as after a second press of the button.
+    ///   - saying: Returns the sentence with the result, and an undo button. It runs also if
+    ///     nothing had to be changed, as after a second press of the button.
     /// - Throws: The store's error.
     package func perform<Operation: PersonOperation>(
         _ operation: Operation, backTo: String, refusedBy page: MirrorRoute.Handler,
@@ -160,7 +164,7 @@ package struct Access: Sendable {
     /// The light or dark theme that a person chose; nil for the system's.
     package enum Theme: String, CaseIterable, Sendable { case light, dark }
 
-    /// The token for forms.
+    /// The token that each form contains against cross-site request forgery.
     package let csrf: String
     /// Whether nothing may be changed: no form is shown, and each POST is answered with 403.
     package let isReadOnly: Bool

@@ -11,8 +11,7 @@ struct OperationForm {
         self.fields = fields
     }
 
-    /// - Returns: Nil for an operation that never reverts another one, or for which no page has a
-    ///   form.
+    /// - Returns: Nil unless the operation can revert another one and some page has a form for it.
     init?(_ operation: any PersonOperation) {
         switch operation {
         case let skip as SkipSlot: self.init(slot: skip.slot, "skip")

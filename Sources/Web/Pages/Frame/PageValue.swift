@@ -36,8 +36,9 @@ package enum PageValue: Sendable {
     package static func markup(_ markup: Markup?) -> PageValue {
         markup.map { .markup($0) } ?? .none
     }
-    /// The name of an account, with a tag; so it is for the content of elements, not for
-    /// attributes.
+    /// The name of an account, with a tag for a line break.
+    ///
+    /// Because of the tag it is only for the content of elements, not for attributes.
     package static func account(_ name: String) -> PageValue { .markup(Markup.account(name)) }
     package static func account(_ name: String?) -> PageValue {
         name.map { .account($0) } ?? .none
@@ -98,7 +99,8 @@ extension PageValue: MustacheCustomRepresentation, MustacheParent {
 }
 
 extension PageValue: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Empty if a template uses fields or a list as a text.
+    /// The escaped text or the markup; empty for any other value, such as fields that a template
+    /// uses as a text.
     package var description: String {
         switch self {
         case .text(let text): Markup.escaped(text)

@@ -1,13 +1,15 @@
-/// The texts of a template that a person reads, and the template in another language.
+/// A template, divided into the texts that a person reads and the source around them, to be
+/// translated.
 ///
-/// A text is what stands between two tags of blocks, with the inline elements and the values in it:
-/// of `<p>Ends <b>{{when}}</b>.</p>` it is `Ends <b>{{when}}</b>.`. The attributes that are read
-/// aloud or shown, such as `aria-label`, are texts too, and so are those whose names begin with
-/// `data-say-`: they are the sentences of the scripts and of the style.
+/// A text is the content between two tags of block elements. It includes inline elements and
+/// values: in `<p>Ends <b>{{when}}</b>.</p>` it is `Ends <b>{{when}}</b>.`. Attributes that are
+/// shown or read aloud, such as `aria-label`, are texts too. So are attributes whose names begin
+/// with `data-say-`: they contain the sentences of the scripts and of the style.
 struct TemplateText {
     private enum Part {
         case words(String)
-        /// A tag of HTML; its pieces are the attributes with a text, and what is around them.
+        /// A tag of HTML; each attribute with a text becomes a piece, and so does the source around
+        /// it.
         case tag(name: String, isEnd: Bool, source: String)
         /// A tag of Mustache that begins or ends a section.
         case section(name: String, isEnd: Bool, source: String)
@@ -15,7 +17,7 @@ struct TemplateText {
         case value(String)
     }
 
-    /// A piece of the template.
+    /// A piece of the template: source that stays unchanged, or a text to translate.
     private enum Piece {
         case verbatim(String)
         case text(String)
@@ -36,7 +38,7 @@ struct TemplateText {
 
     /// Returns the template with the translation of each text.
     ///
-    /// - Parameter table: The translations; a text that is not in it stays as it is.
+    /// - Parameter table: The translations; a text that it does not contain stays unchanged.
     func translated(by table: [String: String]) -> String {
         pieces.map { piece in
             switch piece {
@@ -58,9 +60,9 @@ struct TemplateText {
     private static let readAttributes = [
         "alt", "aria-label", "data-name", "placeholder", "title",
     ]
-    /// How the names of attributes begin whose values scripts and the style show.
+    /// The beginning of the names of those attributes whose values scripts and the style show.
     private static let readPrefix = "data-say-"
-    /// Elements with a source of another language, in which nothing is read.
+    /// Elements that contain code, in which there is no text for a person.
     private static let sourceElements: Set = ["script", "style"]
 
     private static func parts(of source: String) -> [Part] {
@@ -86,7 +88,8 @@ struct TemplateText {
         return parts
     }
 
-    /// Takes a tag of Mustache, such as `{{#name}}` or `{{{markup}}}`.
+    /// Removes a tag of Mustache, such as `{{#name}}` or `{{{markup}}}`, from the start of the
+    /// source, and returns it.
     private static func mustacheTag(_ rest: inout Substring) -> Part {
         let closing = rest.hasPrefix("{{{") ? "}}}" : "}}"
         let end = rest.firstRange(of: closing)?.upperBound ?? rest.endIndex
@@ -101,7 +104,9 @@ struct TemplateText {
         }
     }
 
-    /// Takes a tag of HTML; tags of Mustache in it may contain `>`.
+    /// Removes a tag of HTML from the start of the source, and returns it.
+    ///
+    /// Tags of Mustache in it may contain `>`.
     private static func elementTag(_ rest: inout Substring) -> Part {
         var source = ""
         while let character = rest.first {
@@ -146,7 +151,7 @@ struct TemplateText {
         return pieces
     }
 
-    /// Returns the index of the other tag of each element and section.
+    /// Returns the index of the matching end tag for the index of each start tag, and the reverse.
     private static func partners(of parts: [Part]) -> [Int: Int] {
         var partners: [Int: Int] = [:]
         var open: [(name: String, index: Int)] = []
@@ -166,7 +171,7 @@ struct TemplateText {
                 open.append((name, index))
                 continue
             }
-            // What is opened in between has no end of its own, such as `<input>`.
+            // A tag that was opened after this start tag has no end tag, such as `<input>`.
             guard let start = open.lastIndex(where: { $0.name == name }) else { continue }
             partners[open[start].index] = index
             partners[index] = open[start].index
@@ -175,8 +180,10 @@ struct TemplateText {
         return partners
     }
 
-    /// Returns for each part whether no text goes on beyond it: a tag of a block, or of a section
-    /// or inline element that contains one.
+    /// Returns for each part whether a text ends there.
+    ///
+    /// That is so at a tag of a block element, and at a tag of a section or inline element that
+    /// contains a block element.
     private static func boundaries(of parts: [Part], _ partners: [Int: Int]) -> [Bool] {
         var isBoundary = parts.map { part in
             guard case .tag(let name, _, _) = part else { return false }
@@ -193,8 +200,10 @@ struct TemplateText {
         return isBoundary
     }
 
-    /// Returns the pieces of parts between two boundaries: the text, without the tags that are
-    /// around all of it.
+    /// Returns the pieces of the parts between two boundaries.
+    ///
+    /// A pair of tags around all of these parts, and white space at their ends, do not belong to
+    /// the text.
     private static func pieces(
         of parts: [Part], in range: Range<Int>, _ partners: [Int: Int]
     ) -> [Piece] {
@@ -218,7 +227,7 @@ struct TemplateText {
         return trimmed(parts[range].map(source).joined())
     }
 
-    /// Whether a person reads words in these parts, other than code, or signs between values.
+    /// Whether these parts contain, outside of code, a letter or a punctuation mark of a sentence.
     private static func isRead(
         _ parts: ArraySlice<Part>, _ partners: [Int: Int], from start: Int
     ) -> Bool {
@@ -234,7 +243,8 @@ struct TemplateText {
         return false
     }
 
-    /// Whether a character stands in a sentence of English only, such as the period of `{{text}}.`.
+    /// Whether a character has to be translated: an English letter or punctuation mark, such as the
+    /// period of `{{text}}.`.
     private static func isOfSentence(_ character: Character) -> Bool {
         character.isASCII && (character.isLetter || ".,:;".contains(character))
     }
@@ -252,7 +262,7 @@ struct TemplateText {
         return [.verbatim(String(start)), .text(String(inner)), .verbatim(end)]
     }
 
-    /// Returns a part as pieces: of a tag, its attributes that are read are texts.
+    /// Returns a part as pieces; the values of attributes that a person reads are texts.
     private static func piecesOfTag(_ part: Part) -> [Piece] {
         guard case .tag(_, false, let source) = part else { return [.verbatim(Self.source(part))] }
         var pieces: [Piece] = []

@@ -30,7 +30,7 @@ package struct WebFields: Sendable {
     /// The first value of the name; nil for none.
     package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
-    /// The first value of the name that is not blank, trimmed.
+    /// Returns the first value of the name, trimmed; nil if it is missing or blank.
     package func typed(_ name: String) -> String? {
         guard let text = self[name]?.trimmingCharacters(in: .whitespacesAndNewlines), !text.isEmpty
         else { return nil }
@@ -40,10 +40,10 @@ package struct WebFields: Sendable {
     /// Returns all values of the fields with a name.
     package func all(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
 
-    /// All fields, in the form of ``query(_:)``.
+    /// All fields, in the form that ``query(_:)`` takes.
     var pairs: [(String, String?)] { fields.map { ($0.name, $0.value) } }
 
-    /// A query with `?`; empty without fields.
+    /// Returns the fields as a query that begins with `?`; empty without fields.
     package static func query(_ fields: [(String, String?)]) -> String {
         let pairs = fields.compactMap { name, value in
             value.map { encoded(name) + "=" + encoded($0) }
@@ -51,7 +51,7 @@ package struct WebFields: Sendable {
         return pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")
     }
 
-    /// The text as a part of a path or of a query.
+    /// Returns the text, percent-encoded for a part of a path or of a query.
     package static func encoded(_ text: String) -> String {
         text.utf8.map { byte in
             let isPlain = Self.plain.contains(byte)
@@ -65,7 +65,7 @@ package struct WebFields: Sendable {
     private static let plain = Set(
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~".utf8)
 
-    /// A decoded part of a path; nil for invalid UTF-8 or a NUL.
+    /// Returns a percent-decoded part of a path; nil for invalid UTF-8 or a NUL.
     static func decodedPath(_ text: some StringProtocol) -> String? {
         decoded(Array(text.utf8), plusIsSpace: false)
     }

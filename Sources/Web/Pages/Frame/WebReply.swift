@@ -43,19 +43,20 @@ package struct PageContent: Sendable {
     }
 }
 
-/// A page that shows what an operation will do, and asks.
+/// A page that shows what an operation will do, and asks for a confirmation.
 package struct Confirmation: Sendable {
     /// An item that the operation affects.
     package struct Thing: Sendable {
         package var at: Date?
         /// The id of a symbol, such as `a-favorite`; nil for none.
         package var symbol: String?
-        /// The item in words that precede the name, as "Favorite for ".
+        /// The words for the item that precede the person's name, as "Favorite for ".
         package var what: String
         /// The name of the person concerned.
         package var whom: String?
-        /// A text that somebody wrote, with its BCP 47 language tag.
+        /// A text that somebody wrote.
         package var text: String?
+        /// The BCP 47 tag of the text's language.
         package var language: String?
 
         package init(
@@ -88,6 +89,7 @@ package struct Confirmation: Sendable {
     package struct Input: Sendable {
         package let field: String
         package let label: String
+        /// The value that the field has before a person types.
         package var usual: String?
         /// Examples of valid input, as "18:30, 2026-11-24 or 6h".
         package var hint: String?
@@ -113,6 +115,7 @@ package struct Confirmation: Sendable {
     package var seen: Seen?
     /// The button: the verb with the number, such as "Take back 3".
     package let verb: String
+    /// Whether the button has the class `grave`, rather than `main`.
     package var isGrave = true
     package var typed: Typed?
     package var inputs: [Input] = []

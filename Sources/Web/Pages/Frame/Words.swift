@@ -18,10 +18,10 @@ package struct Words: Sendable {
 
     // MARK: Times
 
-    /// `20:13`.
+    /// Formats a time of day, as `20:13`.
     package func clock(_ date: Date) -> String { LocalTime(date, in: zone).minute.description }
 
-    /// `20:13:05`.
+    /// Formats a time of day with its seconds, as `20:13:05`.
     package func clockWithSeconds(_ date: Date) -> String {
         let localSeconds = Int(date.timeIntervalSince1970.rounded(.down)) + zone.offset(at: date)
         // The remainder is negative before 1970.
@@ -29,7 +29,7 @@ package struct Words: Sendable {
         return clock(date) + (secondOfMinute < 10 ? ":0\(secondOfMinute)" : ":\(secondOfMinute)")
     }
 
-    /// `20:13` for today, else `Friday, 27 November, 18:00`.
+    /// Formats a time as `20:13` if it is today, otherwise as `Friday, 27 November, 18:00`.
     package func moment(_ date: Date) -> String {
         let day = day(of: date)
         if day == today { return clock(date) }
@@ -39,7 +39,7 @@ package struct Words: Sendable {
         }
     }
 
-    /// `Wednesday, 25 November`; with the year if it is not the present one.
+    /// Formats a day as `Wednesday, 25 November`, with the year if it is not the present one.
     package func heading(_ day: LocalDay) -> String {
         let (year, month, number) = day.components
         let weekday = Self.weekday(of: day)
@@ -71,7 +71,8 @@ package struct Words: Sendable {
         return localized("Written on \(heading(day)), \(clock(written)), \(anniversary).")
     }
 
-    /// `two years ago today`; nil unless `day` is the same day of a later year.
+    /// Returns how many years ago the original was written, as `two years ago today`; nil unless
+    /// `day` is the same day of a later year.
     private func anniversary(of original: LocalDay, on day: LocalDay) -> String? {
         let (year, month, number) = original.components
         let dayOfCopy = day.components
@@ -83,7 +84,7 @@ package struct Words: Sendable {
         return localized(day == today ? "\(span) ago today" : "\(span) before that day")
     }
 
-    /// `in 2 h 5 min`, `40 s ago`, `now`.
+    /// Formats a time relative to now, as `in 2 h 5 min`, `40 s ago` or `now`.
     package func relative(_ date: Date) -> String {
         let seconds = date.timeIntervalSince(now)
         guard abs(seconds) >= 1 else { return localized("now") }
@@ -91,12 +92,12 @@ package struct Words: Sendable {
         return localized(seconds > 0 ? "in \(span)" : "\(span) ago")
     }
 
-    /// `<time datetime="…">20:13</time>`: the machine-readable time with text.
+    /// Returns the machine-readable time with a text, as `<time datetime="…">20:13</time>`.
     package func time(_ date: Date, showing words: String? = nil) -> Markup {
         "<time datetime=\"\(date.rfc3339)\">\(words ?? clock(date))</time>"
     }
 
-    /// `2 h 5 min`, `3 days 4 h`, `40 s`: two units at most.
+    /// Formats a duration in at most two units, as `2 h 5 min`, `3 days 4 h` or `40 s`.
     package static func span(_ seconds: TimeInterval) -> String {
         let total = Int(min(max(0, seconds), 1e9).rounded())
         let days = total / 86_400
@@ -121,14 +122,14 @@ package struct Words: Sendable {
         "December",
     ]
 
-    /// `Wednesday`: the name of the day's weekday.
+    /// Returns the name of the day's weekday, as `Wednesday`.
     package static func weekday(of day: LocalDay) -> String {
         weekdays[day.weekday - 1].description
     }
 
     // MARK: Numbers
 
-    /// `1,284`.
+    /// Formats a number with commas between groups of three digits, as `1,284`.
     package static func number(_ number: Int) -> String {
         let digits = String(number.magnitude)
         var grouped = ""
@@ -139,7 +140,9 @@ package struct Words: Sendable {
         return number < 0 ? "−" + grouped : grouped
     }
 
-    /// `1 post`, `1,284 posts`; `plural` for an irregular word.
+    /// Returns a number with a noun, as `1 post` or `1,284 posts`.
+    ///
+    /// An irregular word needs its `plural`.
     ///
     /// The keys of its translations are `{0} post` and `{0} posts`.
     package static func count(_ number: Int, _ word: String, _ plural: String? = nil) -> String {
@@ -154,13 +157,14 @@ package struct Words: Sendable {
         counts.filter { $0.number > 0 }.map { count($0.number, $0.singular, $0.plural) }
     }
 
-    /// `96 %` of a share of 1.
+    /// Formats a share, from 0 to 1, in per cent, as `96 %`.
     package static func percent(_ share: Double, digits: Int = 0) -> String {
         guard share.isFinite else { return "–" }
         return localized("\(String(format: "%.\(digits)f", share * 100)) %")
     }
 
-    /// `$0.015`, `$5.00`: at least two decimals, and up to four if needed.
+    /// Formats an amount with at least two decimals, and up to four if needed, as `$5.00` or
+    /// `$0.015`.
     package static func dollars(_ amount: Double) -> String {
         guard amount.isFinite else { return "–" }
         var digits = String(format: "%.4f", amount)

@@ -53,8 +53,8 @@ enum PeoplePage: MirrorPage {
             search.limit = limit
             return try await PeopleList(of: request.mirror, search)
         } texts: { list in
-            // Each account is counted four times: in two addresses, and in a field's name and
-            // value.
+            // The account counts several times, because a row repeats it in addresses and in a
+            // form.
             list.people.map {
                 [
                     $0.account, $0.account, ListWords.name(PersonWords.name($0)),
@@ -334,8 +334,10 @@ enum PeoplePage: MirrorPage {
 
     // MARK: Changing the stance
 
-    /// Changes the stance on an account: the field `allow` or `deny` contains the account, or the
-    /// field `do` is `allow`, `deny` or `readmit`, and `account` was typed.
+    /// Changes the stance on an account.
+    ///
+    /// The account is in the field `allow` or `deny`, as a button sends it. Otherwise it was typed
+    /// into the field `account`, and the field `do` is `allow`, `deny` or `readmit`.
     private static func change(_ request: MirrorRequest) async throws -> WebReply {
         let form = request.form
         return try await request.attempt(refusedBy: { refused in
@@ -378,6 +380,8 @@ enum PeoplePage: MirrorPage {
     private static func allow(_ account: String, _ request: MirrorRequest) async throws -> WebReply
     {
         let seen =
+            // A row of the list has the digest in a field of its own; other forms have it in
+            // `seen`.
             request.form["seen-\(account)"] == nil
             ? try request.seen() : try request.seen(of: account)
         let change = try await request.desk.perform(
@@ -443,7 +447,8 @@ enum PeoplePage: MirrorPage {
 
     // MARK: Confirmations
 
-    /// The account that the query of a confirmation, or its refused form, names.
+    /// Returns the account that a confirmation is about: from the query or, after a refusal, from
+    /// the form.
     private static func namedAccount(in request: MirrorRequest) -> String {
         let fields = request.refusal == nil ? request.query : request.form
         return fields.typed("account") ?? fields.typed("deny") ?? ""

@@ -7,7 +7,9 @@ import Posts
 /// The wording of people's names and of the decisions about them.
 enum PersonWords {
     /// Returns a person's name as on every page: the handle with `@`, or the account if no handle
-    /// is known and the account is not one.
+    /// is known.
+    ///
+    /// On some networks the account itself is a handle; it has `@`, too.
     ///
     /// - Parameter account: The account's reference.
     static func name(_ account: String, handle: String? = nil) -> String {
@@ -62,7 +64,7 @@ enum PersonWords {
         }
     }
 
-    /// Returns a sentence on the unlearned posts; none if there are none.
+    /// Returns a sentence about the number of unlearned posts; an empty list for none.
     static func unlearned(_ number: Int) -> [String] {
         number > 0 ? [localized("Unlearned: \(Words.count(number, "post")) of theirs.")] : []
     }

@@ -59,7 +59,7 @@ enum SetupPage: MirrorPage {
             SetupStep.Kind.init(rawValue:))
     }
 
-    /// `3 of 9 steps are done`.
+    /// Returns the number of done steps, as `3 of 9 steps are done`.
     static func progress(_ steps: [SetupStep]) -> String {
         let doneCount = steps.count(where: \.isDone)
         return localized(
@@ -76,6 +76,7 @@ enum SetupPage: MirrorPage {
             "text": .text(Words.capitalized(step.text)), "isDone": .flag(step.isDone),
             "isCurrent": .flag(isCurrent),
             "symbol": .text(step.isDone ? "s-healthy" : "s-unset"),
+            // No link leads to the current step, or to a done step that cannot be done again.
             "href": isCurrent || step.isDone && !isRepeatable(step.kind)
                 ? .none : .text(address(of: step.kind, request)),
         ]
@@ -154,6 +155,8 @@ enum SetupPage: MirrorPage {
             do {
                 login = try await steps.finish(pending, code: code)
             } catch let error as NetworkError where RefusedAnswer(error) != nil {
+                // The network refused the code. The same login waits for another code, or a new
+                // login replaces it.
                 request.setup.update(.code(try await steps.renewed(pending)), of: role, in: name)
                 throw error
             }
@@ -250,8 +253,8 @@ enum SetupPage: MirrorPage {
         return redirectToOpenStep(request, saying: sentences.joined(by: .sentence))
     }
 
-    /// Handles the answer to the question whether the login of an account is replaced, or whether a
-    /// waiting login is dropped.
+    /// Replaces or keeps the login of an account, as the person answered; drops a login that waits
+    /// for its code.
     @Sendable private static func decideOnAccount(_ request: MirrorRequest) async throws -> WebReply
     {
         try await attempt(request) {
@@ -299,7 +302,7 @@ enum SetupPage: MirrorPage {
 
     // MARK: Answers that are settings
 
-    /// The settings that a step may change; each has a step of its own.
+    /// The settings that the forms of the steps may change.
     private static let settings =
         [
             Setting.humanConsent.name, Setting.memorial.name, Setting.trustArchive.name,

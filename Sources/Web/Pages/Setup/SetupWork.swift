@@ -77,12 +77,12 @@ package final class SetupWork: Sendable {
     private static let loginTimeout: TimeInterval = 3_600
 
     private let state = Mutex(State())
-    /// Starts the work for a mirror in a worker of this process, and returns whether there is one;
-    /// nil if this process runs no worker.
+    /// Starts the work for a mirror in a worker of this process, and returns whether there is such
+    /// a worker; nil if this process runs no worker.
     let begin: (@Sendable (_ mirror: String) -> Bool)?
 
     /// - Parameter begin: Starts the work for a mirror in a worker of this process, and returns
-    ///   whether there is one.
+    ///   whether there is such a worker.
     package init(begin: (@Sendable (_ mirror: String) -> Bool)? = nil) { self.begin = begin }
 
     // MARK: Logins
@@ -159,7 +159,7 @@ package final class SetupWork: Sendable {
         }
     }
 
-    /// Returns an unfinished login to the waiting ones, unless another one waits for its account.
+    /// Lets an unfinished login wait again, unless another login of its account waits already.
     func putBack(_ login: ClaimedLogin, in mirror: String) {
         state.withLock { state in
             let key = LoginKey(mirror: mirror, role: login.role)

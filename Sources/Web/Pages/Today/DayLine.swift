@@ -9,7 +9,7 @@ import Posts
 struct DayLine {
     let report: DayReport
     let words: Words
-    /// The slot that is sent next; nil for none.
+    /// The id of the slot that is sent next; nil for none.
     let next: String?
 
     private static let minutes = Double(MinuteOfDay.count)
@@ -68,7 +68,7 @@ struct DayLine {
         }
     }
 
-    /// The human's half hours, as strokes of one path.
+    /// The bars of the human's posts by half hour, as strokes of one path.
     private var bars: Markup {
         let highestShare = report.humanHalfHours.max() ?? 0
         guard highestShare > 0 else { return "" }
@@ -188,7 +188,7 @@ struct DayLine {
     }
 }
 
-/// The state of a slot on pages, with one shape and one word each.
+/// The state of a slot as pages show it; each state has a shape and a word.
 enum SlotState: String, Sendable {
     case planned, pinned, preview, suggested, sending, done, skipped, expired, failed, undone
     /// A slot that a person moved or kept and that has no text: nothing is sent unless a person

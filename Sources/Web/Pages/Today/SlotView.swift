@@ -73,7 +73,7 @@ struct SlotView {
         "\(request.base)/confirm/\(operation)" + WebFields.query([("post", post)])
     }
 
-    /// The state in words, or its reason if it has one.
+    /// Returns the state in words, with its reason if it has one.
     private static func words(_ slot: PlanReport.Slot, _ state: SlotState, _ timeUntil: String?)
         -> String
     {

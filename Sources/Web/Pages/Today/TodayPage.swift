@@ -81,8 +81,8 @@ package enum TodayPage: MirrorPage {
         let day = report.day
         let isToday = day == words.today
         let slots = report.plan?.slots ?? []
-        // The slots are divided into past and future by their time alone; both parts may have
-        // skipped slots.
+        // The slots are divided into past and future by their time; one that is being sent is
+        // future. Both parts may have skipped slots.
         let ahead = slots.filter { $0.due > request.now || SlotState($0) == .sending }
         let past = slots.filter { slot in !ahead.contains { $0.id == slot.id } }.reversed()
         let nextSlot =
@@ -90,6 +90,7 @@ package enum TodayPage: MirrorPage {
         let isSpent = (status.obstacles ?? []).contains { obstacle in
             obstacle.code == .budgetSpent && obstacle.stops.contains(.sending)
         }
+        // While the budget is spent, there is money only for slots after its renewal.
         let paidFrom = isSpent ? status.spending?.renews : nil
         let coming = ahead.prefix(maximumListed).enumerated().map { index, slot in
             let isUnpaid = if let paidFrom { slot.due < paidFrom } else { false }
@@ -267,7 +268,7 @@ package enum TodayPage: MirrorPage {
         ]
     }
 
-    /// The action in words that precede the name.
+    /// Returns the words for the action before the person's name.
     private static func what(_ kind: ActionKind, isUndone: Bool) -> String {
         switch kind {
         case .favorite: localized(isUndone ? "Taken back: favorite for" : "Favorite for")
@@ -328,6 +329,7 @@ package enum TodayPage: MirrorPage {
         return reply
     }
 
+    /// Returns the query that shows the day of a slot; empty for today.
     private static func back(to slot: String, _ request: MirrorRequest) async throws -> String {
         guard let (_, day) = try await self.slot(slot, request), day != request.words.today else {
             return ""

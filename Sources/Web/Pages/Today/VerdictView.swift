@@ -45,6 +45,7 @@ struct VerdictView {
     ) -> String? {
         switch state {
         case .paused: nil
+        // The page has a link to the set-up instead of a command.
         case .unset where !request.access.isReadOnly: nil
         case .unset: status.setupCommand ?? mainObstacle?.remedy?.command ?? "mirror-bot setup"
         case .healthy, .hindered, .failing: mainObstacle?.remedy?.command

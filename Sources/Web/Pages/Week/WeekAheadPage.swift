@@ -76,10 +76,10 @@ enum WeekAheadPage: MirrorPage {
         plan.slots.filter { SlotState($0).canChange && $0.due > now }
     }
 
-    /// The slots of the form.
+    /// Returns the options of the form: the slots that it offers to move.
     ///
-    /// The value of each is the slot's name with its digest, because the slot is chosen only when
-    /// the form is sent.
+    /// The value of an option is the slot's name and digest: the person chooses the slot in the
+    /// form, so no hidden field can have the digest.
     private static func options(
         _ days: [PlanReport], _ movableSlots: [[PlanReport.Slot]], _ request: MirrorRequest
     ) -> [Markup] {
@@ -187,7 +187,7 @@ enum WeekAheadPage: MirrorPage {
 }
 
 extension Words {
-    /// `Mon, 2 Dec`: the short name of a day, with its weekday.
+    /// Formats a day with its weekday, as `Mon, 2 Dec`.
     func shortDayWithWeekday(_ day: LocalDay) -> String {
         let weekday = StatsReport.weekdays[day.weekday - 1]
         return switch Language.current {
